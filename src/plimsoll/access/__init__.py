@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Who is asking, and may they.
+
+`guarded` puts the configured authentication in front of an application; behind it `caller_of` names the caller,
+and a `Policy` says what they may do.
+"""
+
+from __future__ import annotations
+
+from wsgiref.types import WSGIApplication
+
+from oslo_config import cfg
+
+from plimsoll.access.context import Context, caller_of
+from plimsoll.access.identity import NOBODY, Caller
+from plimsoll.access.keystone import Keystone
+from plimsoll.access.noauth import NoAuth
+from plimsoll.access.policy import Policy, PolicyError
+
+__all__ = ["NOBODY", "Caller", "Policy", "PolicyError", "caller_of", "guarded"]
+
+
+def guarded(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
+    """The application behind the authentication that `[api]auth_strategy` names."""
+    inside = Context(app)
+    if conf.api.auth_strategy == "noauth2":
+        return NoAuth(inside)
+    return Keystone(inside, conf)

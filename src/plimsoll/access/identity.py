@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Who is asking.
+
+A `Caller` holds what a token said about its owner and nothing else. It is frozen and hashable, so a
+decision about it can be kept, and `credentials` is exactly the set of names a policy file may refer to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    user_id: str | None = None
+    project_id: str | None = None
+    roles: tuple[str, ...] = ()
+    system_scope: str | None = None
+    domain_id: str | None = None
+    user_domain_id: str | None = None
+    project_domain_id: str | None = None
+    is_admin_project: bool = True
+    service_user_id: str | None = None
+    service_user_domain_id: str | None = None
+    service_project_id: str | None = None
+    service_project_domain_id: str | None = None
+    service_roles: tuple[str, ...] = ()
+
+    @property
+    def is_authenticated(self) -> bool:
+        return self.user_id is not None
+
+    def credentials(self) -> dict[str, Any]:
+        """What a policy check sees of this caller, by the names it uses."""
+        return {
+            "user_id": self.user_id,
+            "user_domain_id": self.user_domain_id,
+            "system_scope": self.system_scope,
+            "domain_id": self.domain_id,
+            "project_id": self.project_id,
+            "project_domain_id": self.project_domain_id,
+            "roles": list(self.roles),
+            "is_admin_project": self.is_admin_project,
+            "service_user_id": self.service_user_id,
+            "service_user_domain_id": self.service_user_domain_id,
+            "service_project_id": self.service_project_id,
+            "service_project_domain_id": self.service_project_domain_id,
+            "service_roles": list(self.service_roles),
+        }
+
+
+NOBODY = Caller()
+"""The caller of the version document, which needs no token."""
+
+
+def caller_from_environ(environ: Mapping[str, Any]) -> Caller:
+    """Read the headers that the authentication in front of us has set and vouches for."""
+    get = environ.get
+    return Caller(
+        user_id=_first(environ, "HTTP_X_USER_ID", "HTTP_X_USER"),
+        project_id=_first(environ, "HTTP_X_PROJECT_ID", "HTTP_X_TENANT_ID", "HTTP_X_TENANT"),
+        roles=_names(get("HTTP_X_ROLES", get("HTTP_X_ROLE"))),
+        system_scope=get("HTTP_OPENSTACK_SYSTEM_SCOPE"),
+        domain_id=get("HTTP_X_DOMAIN_ID"),
+        user_domain_id=get("HTTP_X_USER_DOMAIN_ID"),
+        project_domain_id=get("HTTP_X_PROJECT_DOMAIN_ID"),
+        # Absent means yes: tokens from before admin projects existed must keep their rights.
+        is_admin_project=str(get("HTTP_X_IS_ADMIN_PROJECT", "true")).lower() == "true",
+        service_user_id=get("HTTP_X_SERVICE_USER_ID"),
+        service_user_domain_id=get("HTTP_X_SERVICE_USER_DOMAIN_ID"),
+        service_project_id=get("HTTP_X_SERVICE_PROJECT_ID"),
+        service_project_domain_id=get("HTTP_X_SERVICE_PROJECT_DOMAIN_ID"),
+        service_roles=_names(get("HTTP_X_SERVICE_ROLES")),
+    )
+
+
+def _first(environ: Mapping[str, Any], *keys: str) -> str | None:
+    for key in keys:
+        if key in environ:
+            return str(environ[key])
+    return None
+
+
+def _names(listed: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(",")) if listed else ()

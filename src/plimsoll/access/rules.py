@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The names of what may be allowed, and who may by default.
+
+Names, check strings, scopes and the deprecated rule are Placement's, so that an operator's policy.yaml means the
+same here. Each rule is one line of `RULES`; the five groups of people they lean on stand above it.
+"""
+
+from __future__ import annotations
+
+from oslo_log import versionutils
+from oslo_policy import policy
+
+PROJECT = ["project"]
+
+ADMIN_API = "admin_api"
+SERVICE_API = "service_api"
+ADMIN_OR_SERVICE_API = "admin_or_service_api"
+PROJECT_READER_API = "project_reader_api"
+ADMIN_OR_PROJECT_READER_OR_SERVICE_API = "admin_or_project_reader_or_service_api"
+
+# The deprecated rule is registered under this very name, prefix included: an override of it must be found.
+_OLD_ADMIN_API = policy.DeprecatedRule(
+    name="rule:admin_api",
+    check_str="role:admin",
+    deprecated_reason="Access is granted to roles in a project now, and to services by a role of their own.",
+    deprecated_since=versionutils.deprecated.WALLABY,
+)
+
+
+def _basis(name: str, check: str, description: str) -> policy.RuleDefault:
+    return policy.RuleDefault(
+        name, check, description=description, scope_types=PROJECT, deprecated_rule=_OLD_ADMIN_API
+    )
+
+
+BASIS: tuple[policy.RuleDefault, ...] = (
+    policy.RuleDefault(ADMIN_API, "role:admin", description="Administrators.", scope_types=PROJECT),
+    _basis(SERVICE_API, "role:service", "Other services, such as nova and neutron."),
+    _basis(ADMIN_OR_SERVICE_API, "role:admin or role:service", "Administrators and other services."),
+    # This one alone is not bound to a scope, as in the reference.
+    policy.RuleDefault(
+        PROJECT_READER_API,
+        "role:reader and project_id:%(project_id)s",
+        description="Readers of the project that is asked about.",
+        deprecated_rule=_OLD_ADMIN_API,
+    ),
+    _basis(
+        ADMIN_OR_PROJECT_READER_OR_SERVICE_API,
+        f"role:admin or rule:{PROJECT_READER_API} or role:service",
+        "Administrators, other services, and readers of the project that is asked about.",
+    ),
+)
+
+
+def _rule(
+    name: str, description: str, *operations: str, by: str = ADMIN_OR_SERVICE_API
+) -> policy.DocumentedRuleDefault:
+    """A rule for operations written as `METHOD /path`."""
+    pairs = (operation.split(" ", 1) for operation in operations)
+    return policy.DocumentedRuleDefault(
+        name=f"placement:{name}",
+        check_str=f"rule:{by}",
+        description=description,
+        operations=[{"method": method, "path": path} for method, path in pairs],
+        scope_types=PROJECT,
+    )
+
+
+_PROVIDER = "/resource_providers/{uuid}"
+_INVENTORIES = f"{_PROVIDER}/inventories"
+_INVENTORY = f"{_INVENTORIES}/{{resource_class}}"
+
+RULES: tuple[policy.DocumentedRuleDefault, ...] = (
+    _rule("resource_providers:list", "List resource providers.", "GET /resource_providers"),
+    _rule("resource_providers:create", "Create a resource provider.", "POST /resource_providers"),
+    _rule("resource_providers:show", "Show a resource provider.", f"GET {_PROVIDER}"),
+    _rule("resource_providers:update", "Rename or move a resource provider.", f"PUT {_PROVIDER}"),
+    _rule("resource_providers:delete", "Delete a resource provider.", f"DELETE {_PROVIDER}"),
+    _rule("resource_classes:list", "List resource classes.", "GET /resource_classes"),
+    _rule("resource_classes:create", "Create a resource class.", "POST /resource_classes"),
+    _rule("resource_classes:show", "Show a resource class.", "GET /resource_classes/{name}"),
+    _rule("resource_classes:update", "Ensure or rename a resource class.", "PUT /resource_classes/{name}"),
+    _rule("resource_classes:delete", "Delete a resource class.", "DELETE /resource_classes/{name}"),
+    _rule("resource_providers:inventories:list", "List a provider's inventories.", f"GET {_INVENTORIES}"),
+    _rule("resource_providers:inventories:create", "Add one inventory.", f"POST {_INVENTORIES}"),
+    _rule("resource_providers:inventories:show", "Show one inventory.", f"GET {_INVENTORY}"),
+    _rule(
+        "resource_providers:inventories:update",
+        "Set one or all inventories of a provider.",
+        f"PUT {_INVENTORIES}",
+        f"PUT {_INVENTORY}",
+    ),
+    _rule(
+        "resource_providers:inventories:delete",
+        "Delete one or all inventories of a provider.",
+        f"DELETE {_INVENTORIES}",
+        f"DELETE {_INVENTORY}",
+    ),
+    _rule(
+        "resource_providers:aggregates:list", "List a provider's aggregates.", f"GET {_PROVIDER}/aggregates"
+    ),
+    _rule(
+        "resource_providers:aggregates:update", "Set a provider's aggregates.", f"PUT {_PROVIDER}/aggregates"
+    ),
+    _rule("resource_providers:usages", "Show what is used of a provider.", f"GET {_PROVIDER}/usages"),
+    _rule(
+        "usages",
+        "Show what a project uses in all.",
+        "GET /usages",
+        by=ADMIN_OR_PROJECT_READER_OR_SERVICE_API,
+    ),
+    _rule("traits:list", "List traits.", "GET /traits"),
+    _rule("traits:show", "Show a trait.", "GET /traits/{name}"),
+    _rule("traits:update", "Ensure a trait.", "PUT /traits/{name}"),
+    _rule("traits:delete", "Delete a trait.", "DELETE /traits/{name}"),
+    _rule("resource_providers:traits:list", "List a provider's traits.", f"GET {_PROVIDER}/traits"),
+    _rule("resource_providers:traits:update", "Set a provider's traits.", f"PUT {_PROVIDER}/traits"),
+    _rule("resource_providers:traits:delete", "Remove a provider's traits.", f"DELETE {_PROVIDER}/traits"),
+    _rule("allocations:manage", "Write the allocations of several consumers.", "POST /allocations"),
+    _rule("allocations:list", "List a consumer's allocations.", "GET /allocations/{consumer_uuid}"),
+    _rule("allocations:update", "Set a consumer's allocations.", "PUT /allocations/{consumer_uuid}"),
+    _rule("allocations:delete", "Delete a consumer's allocations.", "DELETE /allocations/{consumer_uuid}"),
+    _rule(
+        "resource_providers:allocations:list",
+        "List the allocations against a provider.",
+        f"GET {_PROVIDER}/allocations",
+    ),
+    _rule("allocation_candidates:list", "Ask where a request could fit.", "GET /allocation_candidates"),
+    _rule(
+        "reshaper:reshape", "Move inventories and allocations in one step.", "POST /reshaper", by=SERVICE_API
+    ),
+)
+
+
+def list_rules() -> list[policy.RuleDefault]:
+    """Every rule, as `oslopolicy-sample-generator --namespace plimsoll` asks for them."""
+    return [*BASIS, *RULES]

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The `plimsoll` command: serve, look after the database, check before an upgrade.
+
+Commands that Placement has too print what Placement's print and exit as they do, so that tools which read them
+need not know the difference.
+"""
+
+from __future__ import annotations
+
+import click
+
+import plimsoll
+from plimsoll.cli.db import db
+from plimsoll.cli.serve import serve
+from plimsoll.cli.settings import Program, with_config_files
+from plimsoll.cli.status import status
+
+__all__ = ["main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(plimsoll.__version__, prog_name="plimsoll", message="%(prog)s %(version)s")
+@with_config_files
+@click.pass_context
+def main(context: click.Context, config_files: tuple[str, ...]) -> None:
+    """Plimsoll, a Placement service: what every provider has, who uses it, and where more fits.
+
+    Settings come from /etc/placement/placement.conf, or from placement.conf in the directory that
+    OS_PLACEMENT_CONFIG_DIR names, or from the files given with --config-file; OS_<GROUP>__<OPTION> in the
+    environment goes before any of them.
+
+    \b
+    Example, with no server or database to set up first:
+      plimsoll serve --dev
+    """
+    # A wrapper that goes by another name puts its own Program here before it calls us.
+    if not isinstance(context.obj, Program):
+        context.obj = Program()
+    context.obj = context.obj.with_files(config_files)
+
+
+main.add_command(serve)
+main.add_command(db)
+main.add_command(status)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""`plimsoll db`: create the schema, say which it is, complete old rows, and look for inconsistencies."""
+
+from __future__ import annotations
+
+import logging
+
+import click
+from oslo_config import cfg
+from rich.console import Console
+from rich.markup import escape
+
+from plimsoll.cli import grids
+from plimsoll.cli.settings import Program, configured, database
+from plimsoll.storage import checks, migrate, online
+
+LOG = logging.getLogger(__name__)
+
+BATCH = 50
+
+DONE, MORE_TO_DO, FAILED, BAD_COUNT = 0, 1, 2, 127
+
+
+@click.group()
+def db() -> None:
+    """Create the database, migrate and check it.
+
+    \b
+    Example:
+      plimsoll db sync && plimsoll db version
+    """
+
+
+@db.command(short_help="Create what is missing.")
+@configured
+def sync(program: Program) -> None:
+    """Bring the database to the schema this release needs.
+
+    An empty database gets every table. One that openstack-placement 16.0.0 made and filled gets Plimsoll's own
+    tables beside its own, which stay as they are. Done twice, it does nothing the second time.
+
+    \b
+    Example:
+      OS_PLACEMENT_DATABASE__CONNECTION=sqlite:////var/lib/placement/placement.sqlite plimsoll db sync
+    """
+    with database(program.load()) as opened:
+        migrate.sync(opened)
+
+
+@db.command(short_help="Print the schema's revision.")
+@configured
+def version(program: Program) -> None:
+    """Print the revision of the Placement schema, or None when there is none.
+
+    \b
+    Example:
+      plimsoll db version
+    """
+    with database(program.load()) as opened:
+        click.echo(str(migrate.version(opened)))
+
+
+@db.command(short_help="Record a revision.")
+@click.argument("revision")
+@configured
+def stamp(program: Program, revision: str) -> None:
+    """Record that the database is at REVISION of the Placement schema, without changing any table.
+
+    REVISION may be shortened; `head` is the newest, `base` is none.
+
+    \b
+    Example:
+      plimsoll db stamp head
+    """
+    with database(program.load()) as opened:
+        migrate.stamp(opened, revision)
+
+
+@db.command("online_data_migrations", short_help="Complete old rows.")
+@click.option("--max-count", metavar="N", help="Migrate so many rows at most, in one batch.")
+@configured
+def online_data_migrations(program: Program, max_count: str | None) -> int:
+    """Complete rows that older Placements left incomplete, also while the service runs.
+
+    Exits 0 when nothing is left to do, 1 when there may be more after --max-count rows, 2 when a migration failed,
+    127 when the count is none.
+
+    \b
+    Example:
+      plimsoll db online_data_migrations --max-count 100
+    """
+    if max_count is None:
+        click.echo(f"Running batches of {BATCH} until complete")
+        return _migrate(program.load(), BATCH, until_complete=True)
+    try:
+        limit = int(max_count)
+    except ValueError:
+        limit = 0
+    if limit < 1:
+        click.echo("Must supply a positive value for max_count")
+        return BAD_COUNT
+    return _migrate(program.load(), limit, until_complete=False)
+
+
+@db.command(short_help="Look for contradictions.")
+@configured
+def verify(program: Program) -> int:
+    """Look for rows that contradict each other, and for answers that contradict the rows.
+
+    Exits 1 if anything is at fault. A note, such as a provider loaded past its line because its inventory was made
+    smaller, is no fault. May run beside the service.
+
+    \b
+    Example:
+      plimsoll db verify
+    """
+    conf = program.load()
+    with database(conf) as opened:
+        if not migrate.has_reference_tables(opened):
+            raise click.ClickException(f"{opened.where} has no Placement tables yet. Run `plimsoll db sync`.")
+        if migrate.is_current(opened):
+            findings = _verify_memory_too(conf)
+        else:
+            with opened.read() as connection:
+                findings = checks.verify(connection)
+        _print(findings, opened.where)
+    return 1 if any(finding.severity == "fault" for finding in findings) else 0
+
+
+def _migrate(conf: cfg.ConfigOpts, limit: int, *, until_complete: bool) -> int:
+    settings = online.Settings(
+        conf.placement.incomplete_consumer_project_id, conf.placement.incomplete_consumer_user_id
+    )
+    totals: dict[str, online.Outcome] = {}
+    with database(conf) as opened:
+        while True:
+            batch = online.run_batch(opened, limit, settings)
+            for name, failure in batch.failures.items():
+                click.echo(f"Error attempting to run {name}")
+                LOG.error("Error attempting to run %s", name, exc_info=failure)
+            for name, outcome in batch.outcomes.items():
+                if outcome.found:
+                    click.echo(f"{outcome.found} rows matched query {name}, {outcome.done} migrated")
+                totals[name] = totals.get(name, online.Outcome()) + outcome
+            ran = sum(outcome.done for outcome in batch.outcomes.values())
+            if not (until_complete and ran):
+                break
+    rows = [(name, total.found, total.done) for name, total in totals.items()]
+    click.echo(grids.centred(("Migration", "Total Found", "Completed"), rows))
+    if batch.failures and not ran:
+        click.echo("Some migrations failed unexpectedly. Check log for details.")
+        return FAILED
+    return MORE_TO_DO if ran else DONE
+
+
+def _verify_memory_too(conf: cfg.ConfigOpts) -> list[checks.Finding]:
+    # Imported here because it imports everything, which the other commands need not wait for.
+    from plimsoll.bootstrap import verify as verify_all
+
+    return verify_all(conf)
+
+
+def _print(findings: list[checks.Finding], where: str) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    for finding in findings:
+        colour = "red" if finding.severity == "fault" else "yellow"
+        times = f" ({finding.count} times)" if finding.count > 1 else ""
+        console.print(f"[bold {colour}]{finding.severity:5}[/]  {escape(finding.what)}{times}")
+        for place in finding.where:
+            console.print(f"       {escape(place)}")
+        if finding.count > len(finding.where) > 0:
+            console.print(f"       and {finding.count - len(finding.where)} more")
+        console.print(f"       [dim]{escape(finding.remedy)}[/]")
+    faults = sum(finding.severity == "fault" for finding in findings)
+    notes = len(findings) - faults
+    console.print(f"{escape(where)}: {_counted(faults, 'fault')}, {_counted(notes, 'note')}")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tables of +, - and |, drawn exactly as Placement's commands draw them, for tools that read those."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def centred(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A header between rules, the rows, a rule; every cell in the middle of its column."""
+    lines = [tuple(map(str, row)) for row in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    rule = "+".join(["", *("-" * (width + 2) for width in widths), ""])
+    drawn = [
+        "|".join(["", *(f" {_centre(*cell)} " for cell in zip(line, widths, strict=True)), ""])
+        for line in lines
+    ]
+    return "\n".join([rule, drawn[0], rule, *drawn[1:], rule] if rows else [rule, drawn[0], rule, rule])
+
+
+def boxed(title: str, cells: Sequence[str]) -> str:
+    """One column, left-aligned, with a rule after each cell; a cell may have several lines."""
+    width = max(len(line) for cell in (title, *cells) for line in cell.splitlines())
+    rule = f"+{'-' * (width + 2)}+"
+    drawn = [rule]
+    for cell in (title, *cells):
+        drawn += [f"| {line:<{width}} |" for line in cell.splitlines()]
+        drawn.append(rule)
+    return "\n".join(drawn)
+
+
+def _centre(text: str, width: int) -> str:
+    # Where the room left over is odd, a text of even length has the larger half on its left.
+    room = width - len(text)
+    left = (room + 1 - len(text) % 2) // 2
+    return " " * left + text + " " * (room - left)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""`plimsoll serve`: check that it is safe to serve, prepare the embedded database, say what runs where, serve.
+
+Development authentication is never offered to other machines unless the operator said so, and nothing is
+listened on that somebody else already serves.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from pathlib import Path
+
+import click
+from oslo_config import cfg
+from rich.console import Console
+from rich.markup import escape
+
+import plimsoll
+from plimsoll import config
+from plimsoll.cli import server
+from plimsoll.cli.settings import Program, configured, database
+
+# The files that a worker reads its settings from, in order.
+CONFIG_FILES = "PLIMSOLL_CONFIG_FILES"
+
+_INSECURE = (
+    "With auth_strategy = noauth2 anybody who can reach {host} can change everything. Serve on 127.0.0.1, or set"
+    " [api]auth_strategy = keystone; or, if that network is yours alone, [plimsoll]allow_insecure_noauth = true."
+)
+_TAKEN = "Cannot listen on {host}:{port}: {reason}. Stop what serves there, or choose another --port."
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port", default=8778, show_default=True, type=click.IntRange(0, 65535), help="0 takes one that is free."
+)
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Worker processes.")
+@click.option("--dev", is_flag=True, help="Development: embedded database under ./var, and noauth2.")
+@configured
+def serve(program: Program, host: str, port: int, workers: int, dev: bool) -> None:
+    """Serve the Placement API.
+
+    An embedded database (the default) is created and kept up to date by itself; another one is if
+    [placement_database]sync_on_startup says so, and else must have seen `plimsoll db sync`.
+
+    \b
+    Examples:
+      plimsoll serve --dev
+      plimsoll serve --host 10.0.0.5 --workers 4 --config-file /etc/placement/placement.conf
+    """
+    if dev:
+        _choose_development()
+    conf = program.load()
+    address, port = _free_address(host, port)
+    if _is_exposed(conf, address):
+        raise click.ClickException(_INSECURE.format(host=host))
+    where = _prepare_database(conf)
+    if program.config_files:
+        os.environ[CONFIG_FILES] = os.pathsep.join(program.config_files)
+    listen = server.Listen(address, port, workers, conf.plimsoll.threads)
+    server.run(listen, when_ready=lambda: _greet(conf, listen, where))
+    _settle(conf)
+
+
+def _choose_development() -> None:
+    """Set what --dev stands for; an environment that already says where the state is to be is believed."""
+    os.environ["OS_API__AUTH_STRATEGY"] = "noauth2"
+    state = os.environ.setdefault("OS_DEFAULT__STATE_PATH", str(Path("var").absolute()))
+    os.environ.setdefault(
+        "OS_PLACEMENT_DATABASE__CONNECTION", config.EMBEDDED_DATABASE.replace("$state_path", state)
+    )
+
+
+def _free_address(host: str, port: int) -> tuple[str, int]:
+    """The address as numbers, after trying it: workers share their port, and would share it with a stranger."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(address)
+            bound = trial.getsockname()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise click.ClickException(_TAKEN.format(host=host, port=port, reason=reason)) from error
+    return str(bound[0]), int(bound[1])
+
+
+def _is_exposed(conf: cfg.ConfigOpts, address: str) -> bool:
+    """Would strangers be believed without a proof?"""
+    if conf.api.auth_strategy != "noauth2" or conf.plimsoll.allow_insecure_noauth:
+        return False
+    return not ipaddress.ip_address(address).is_loopback
+
+
+def _prepare_database(conf: cfg.ConfigOpts) -> str:
+    # Imported here because it imports everything, which the other commands need not wait for.
+    from plimsoll.bootstrap import prepare_database
+
+    with database(conf) as opened:
+        prepare_database(conf, opened)
+        return opened.where
+
+
+def _settle(conf: cfg.ConfigOpts) -> None:
+    """Workers end without closing anything. Whoever closes an SQLite file last leaves it whole, with no log."""
+    with database(conf) as opened, opened.write():
+        pass
+
+
+def _greet(conf: cfg.ConfigOpts, listen: server.Listen, where: str) -> None:
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    threads = f"{listen.workers} with {listen.threads} threads each"
+    durable = "" if conf.placement_database.sqlite_synchronous else ", fast and NOT durable"
+    insecure = conf.api.auth_strategy == "noauth2"
+    console.print(f"[bold]Plimsoll {plimsoll.__version__}[/] listens on [bold]{listen.url}[/]")
+    console.print(f"  database  {escape(where)}{durable}")
+    console.print(f"  workers   {threads}")
+    if not insecure:
+        console.print(f"  identity  {conf.api.auth_strategy}")
+        return
+    console.print("  identity  noauth2: the token names the user, and nobody checks it")
+    console.print("Try")
+    console.print(f"  curl -s -H 'x-auth-token: admin' {listen.url}/resource_providers")

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The settings of the service: their names, defaults and where they come from.
+
+An operator's placement.conf works as it is: groups, names and defaults are Placement's, unknown options are
+ignored, and `OS_<GROUP>__<OPTION>` in the environment goes before the file. Our own are in `[plimsoll]`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from keystonemiddleware import opts as keystone_opts
+from oslo_config import cfg
+from oslo_log import log
+from oslo_middleware import cors, http_proxy_to_wsgi
+from oslo_policy import opts as policy_opts
+
+import plimsoll
+
+EMBEDDED_DATABASE = "sqlite:///$state_path/plimsoll.sqlite"
+UNKNOWN_OWNER = "00000000-0000-0000-0000-000000000000"
+
+DEFAULT_OPTS = [
+    cfg.StrOpt("tempdir", help="Where temporary files go; the system's choice when unset."),
+    cfg.StrOpt(
+        "pybasedir",
+        default=str(Path(plimsoll.__file__).parents[1]),
+        sample_default="<Path>",
+        help="The directory that holds the Python package. For use in other options; nothing reads it.",
+    ),
+    cfg.StrOpt(
+        "state_path",
+        default="/var/lib/plimsoll",
+        help="The directory for what the service keeps: the embedded database, unless connection says otherwise.",
+    ),
+    cfg.BoolOpt("log_options", default=True, help="Log the value of every option at start, at level DEBUG."),
+]
+
+API_OPTS = [
+    cfg.StrOpt(
+        "auth_strategy",
+        default="keystone",
+        choices=("keystone", "noauth2"),
+        deprecated_group="DEFAULT",
+        help="How callers prove who they are. noauth2 believes everyone and is for tests and development only.",
+    ),
+]
+
+PLACEMENT_OPTS = [
+    cfg.BoolOpt(
+        "randomize_allocation_candidates",
+        default=False,
+        help="Return the candidates of one request in random order, so that a limit takes a random sample.",
+    ),
+    cfg.StrOpt(
+        "incomplete_consumer_project_id",
+        default=UNKNOWN_OWNER,
+        help="The project of consumers written by clients too old to name one.",
+    ),
+    cfg.StrOpt(
+        "incomplete_consumer_user_id",
+        default=UNKNOWN_OWNER,
+        help="The user of consumers written by clients too old to name one.",
+    ),
+    cfg.IntOpt(
+        "allocation_conflict_retry_count",
+        default=10,
+        help="Accepted and not used: claims are decided one after the other, so there is nothing to retry.",
+    ),
+    cfg.IntOpt(
+        "max_allocation_candidates",
+        default=-1,
+        help="The most candidates one request can get, whatever limit it asks for; -1 for no such bound.",
+    ),
+    cfg.StrOpt(
+        "allocation_candidates_generation_strategy",
+        default="depth-first",
+        choices=("depth-first", "breadth-first"),
+        help="Which candidates come first: all of one tree before the next tree, or one of each tree in turn.",
+    ),
+]
+
+DATABASE_OPTS = [
+    cfg.StrOpt(
+        "connection",
+        default=EMBEDDED_DATABASE,
+        secret=True,
+        help="The database as an SQLAlchemy URL. By default an embedded SQLite file under state_path.",
+    ),
+    cfg.StrOpt("connection_parameters", default="", help="Added to the URL: param1=value1&param2=value2."),
+    cfg.BoolOpt(
+        "sqlite_synchronous",
+        default=True,
+        help="SQLite: an answered write survives a power failure. False is faster and does not.",
+    ),
+    cfg.StrOpt(
+        "slave_connection", secret=True, help="Accepted and not used: reads are answered from memory."
+    ),
+    cfg.StrOpt("mysql_sql_mode", default="TRADITIONAL", help="MySQL: the SQL mode of each session."),
+    cfg.IntOpt("connection_recycle_time", default=3600, help="Seconds after which a connection is renewed."),
+    cfg.IntOpt("max_pool_size", help="The most connections kept open in a process."),
+    cfg.IntOpt("max_retries", default=10, help="Attempts to reach the database at start; -1 for no end."),
+    cfg.IntOpt("retry_interval", default=10, help="Seconds between two attempts."),
+    cfg.IntOpt("max_overflow", help="Connections beyond max_pool_size when all are in use."),
+    cfg.IntOpt("connection_debug", default=0, help="How much SQL to log: 0 is nothing, 100 is everything."),
+    cfg.BoolOpt("connection_trace", default=False, help="Add the Python stack to SQL as comments."),
+    cfg.IntOpt("pool_timeout", help="Seconds to wait for a free connection."),
+    cfg.BoolOpt(
+        "sync_on_startup",
+        default=False,
+        help="Bring the schema up to date when the service starts. The embedded database always is.",
+    ),
+]
+
+WORKAROUNDS_OPTS = [
+    cfg.BoolOpt(
+        "optimize_for_wide_provider_trees",
+        default=False,
+        help="Accepted and not used: searches are always pruned.",
+    ),
+]
+
+PLIMSOLL_OPTS = [
+    cfg.IntOpt(
+        "max_body_bytes",
+        default=10 * 1024 * 1024,
+        min=1024,
+        help="The longest request body that is read, in bytes. A longer one is answered 413.",
+    ),
+    cfg.IntOpt(
+        "change_log_keep",
+        default=100_000,
+        min=1,
+        help="How many changes the change log keeps. A worker that fell further behind reloads everything.",
+    ),
+    cfg.IntOpt(
+        "verify_interval",
+        default=300,
+        min=0,
+        help="Seconds between two checks that memory equals the database; 0 for never.",
+    ),
+    cfg.BoolOpt(
+        "allow_insecure_noauth",
+        default=False,
+        help="Serve noauth2 on an address that others can reach. They can then change everything.",
+    ),
+    cfg.IntOpt(
+        "threads",
+        default=16,
+        min=1,
+        help="Requests that one worker process handles at a time. Writes that wait together share a commit.",
+    ),
+]
+
+OUR_OPTS: tuple[tuple[str | None, Sequence[cfg.Opt]], ...] = (
+    (None, DEFAULT_OPTS),
+    ("api", API_OPTS),
+    ("placement", PLACEMENT_OPTS),
+    ("placement_database", DATABASE_OPTS),
+    ("workarounds", WORKAROUNDS_OPTS),
+    ("plimsoll", PLIMSOLL_OPTS),
+)
+
+CORS_DEFAULTS = {
+    "allow_headers": [
+        "X-Auth-Token",
+        "X-Openstack-Request-Id",
+        "X-Identity-Status",
+        "X-Roles",
+        "X-Service-Catalog",
+        "X-User-Id",
+        "X-Tenant-Id",
+        "OpenStack-API-Version",
+    ],
+    "expose_headers": [
+        "X-Auth-Token",
+        "X-Openstack-Request-Id",
+        "X-Subject-Token",
+        "X-Service-Token",
+        "OpenStack-API-Version",
+    ],
+    "allow_methods": ["GET", "PUT", "POST", "DELETE", "PATCH"],
+}
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used. Each problem names its place and what is wrong there."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+def load(config_files: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> cfg.ConfigOpts:
+    """The configuration from the files given or, when none is, from where Placement's is found.
+
+    `environ` says where to look for the file; `OS_<GROUP>__<OPTION>` is always read from the process's own
+    environment, by oslo.config. Every value is checked here, so that a bad one stops the start and not a request.
+    """
+    environ = os.environ if environ is None else environ
+    conf = cfg.ConfigOpts()
+    register(conf)
+    directory = environ.get("OS_PLACEMENT_CONFIG_DIR", "").strip()
+    try:
+        conf(
+            [f"--config-file={file}" for file in config_files],
+            project="placement",
+            prog="plimsoll",
+            version=plimsoll.__version__,
+            default_config_files=[str(Path(directory) / "placement.conf")] if directory else None,
+        )
+    except cfg.Error as problem:
+        raise ConfigError([str(problem)]) from problem
+    problems = list(_bad_values(conf))
+    if problems:
+        raise ConfigError(problems)
+    return conf
+
+
+def register(conf: cfg.ConfigOpts) -> None:
+    """Make every option known to `conf`, also to one that others prepared or that was already parsed.
+
+    An option that is already there stays as it is, with its default: whoever registered it had a reason.
+    """
+    for group, opts in OUR_OPTS:
+        _register(conf, opts, group)
+    for group, opts in _log_opts():
+        _register(conf, opts, group)
+    policy_opts.set_defaults(conf)
+    for name in _register(conf, cors.CORS_OPTS, "cors"):
+        if name in CORS_DEFAULTS:
+            conf.set_default(name, CORS_DEFAULTS[name], group="cors")
+    _register(conf, http_proxy_to_wsgi.OPTS, "oslo_middleware")
+    for group, opts in keystone_opts.list_auth_token_opts():
+        _register(conf, opts, group)
+
+
+def set_up_logging(conf: cfg.ConfigOpts) -> None:
+    """Log as the configuration says, warnings of libraries included."""
+    log.setup(conf, "plimsoll")
+    logging.captureWarnings(True)
+    if conf.log_options:
+        conf.log_opt_values(logging.getLogger(__name__), logging.DEBUG)
+
+
+def database_url(conf: cfg.ConfigOpts) -> str:
+    """The URL of the database: the embedded one when a configuration prepared by others names none."""
+    url = conf.placement_database.connection
+    return str(url) if url else _embedded_url(conf)
+
+
+def is_embedded(conf: cfg.ConfigOpts) -> bool:
+    """Does the service bring its own database, which it then creates and keeps up to date by itself?"""
+    return database_url(conf) == _embedded_url(conf)
+
+
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
+    """Our options, as `oslo-config-generator --namespace plimsoll` asks for them."""
+    return [(group or "DEFAULT", list(opts)) for group, opts in OUR_OPTS]
+
+
+def _log_opts() -> list[tuple[str | None, Sequence[cfg.Opt]]]:
+    """oslo.log's options as it publishes them; its own function would make a command line of them."""
+    (published,) = entry_points(group="oslo.config.opts", name="oslo.log")
+    listed: list[tuple[str | None, Sequence[cfg.Opt]]] = published.load()()
+    return listed
+
+
+def _embedded_url(conf: cfg.ConfigOpts) -> str:
+    return EMBEDDED_DATABASE.replace("$state_path", str(conf.state_path))
+
+
+def _register(conf: cfg.ConfigOpts, opts: Sequence[cfg.Opt], group: str | None) -> list[str]:
+    """Register what is not there yet, and say which that was."""
+    known: Container[str] = conf
+    if group is not None:
+        known = conf[group] if group in conf else ()  # noqa: SIM401  # its get() does not catch what [] raises
+    fresh = [opt for opt in opts if opt.dest not in known]
+    conf.register_opts(fresh, group=group)
+    return [opt.dest for opt in fresh]
+
+
+def _bad_values(conf: cfg.ConfigOpts) -> Iterator[str]:
+    """oslo.config looks at a value when it is asked for it, so ask for all."""
+    for name in conf:
+        try:
+            value = conf[name]
+        except ValueError as problem:
+            yield _place("DEFAULT", name, problem)
+            continue
+        if isinstance(value, cfg.ConfigOpts.GroupAttr):
+            for option in value:
+                try:
+                    value[option]
+                except ValueError as problem:
+                    yield _place(name, option, problem)
+
+
+def _place(group: str, option: str, problem: ValueError) -> str:
+    variable = f"OS_{group}__{option}".upper()
+    file = re.search(r"detail='(.*?)'", str(problem))
+    place = (
+        f"environment variable {variable}" if variable in os.environ else file[1] if file else "configuration"
+    )
+    reason = str(problem).partition("is not valid: ")[2] or str(problem)
+    return f"{place}: [{group}] {option}: {reason}"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The names that requests may use: resource classes, traits, consumer types.
+
+A catalog is small and changes rarely, so that a change copies it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+CUSTOM_PREFIX = "CUSTOM_"
+FIRST_CUSTOM_CLASS_ID = 10000
+"""Resource classes below this id are standard and cannot be renamed or deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One known name."""
+
+    id: int
+    name: str
+    modified_at: datetime | None = field(default=None, compare=False)
+
+    @property
+    def is_custom(self) -> bool:
+        return self.name.startswith(CUSTOM_PREFIX)
+
+
+class Catalog:
+    """An immutable set of terms, found by name or by id."""
+
+    __slots__ = ("by_id", "by_name")
+
+    def __init__(self, terms: Iterable[Term] = ()) -> None:
+        self.by_name: Mapping[str, Term] = {term.name: term for term in terms}
+        self.by_id: Mapping[int, Term] = {term.id: term for term in self.by_name.values()}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.by_name
+
+    def __iter__(self) -> Iterator[Term]:
+        return iter(self.by_name.values())
+
+    def __len__(self) -> int:
+        return len(self.by_name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Catalog) and self.by_name == other.by_name
+
+    __hash__ = None  # type: ignore[assignment]  # compared, never a key
+
+    def get(self, name: str) -> Term | None:
+        return self.by_name.get(name)
+
+    def name_of(self, term_id: int) -> str:
+        return self.by_id[term_id].name
+
+    def with_terms(self, *terms: Term) -> Catalog:
+        replaced = {term.id for term in terms}
+        return Catalog([*(term for term in self if term.id not in replaced), *terms])
+
+    def without(self, name: str) -> Catalog:
+        return Catalog(term for term in self if term.name != name)

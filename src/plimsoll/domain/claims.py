@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Claims: a consumer's allocations are replaced by others, or cleared, one or several consumers at once.
+
+All claims of a request hold together or none does. A provider that is over its line already (its
+inventory shrank) may be relieved, never loaded further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final, Literal
+
+from plimsoll.domain.consumer import Allocation, Consumer, Holding
+from plimsoll.domain.draft import Draft
+from plimsoll.domain.effects import (
+    AllocationsReplaced,
+    ConsumerAdded,
+    ConsumerChanged,
+    ConsumerRemoved,
+    ConsumerTypeAdded,
+)
+from plimsoll.domain.refusals import (
+    AllocationsMissing,
+    CapacityExceeded,
+    ClaimOnMissingProvider,
+    NoSuchInventory,
+    Refusal,
+    ResourceClassMissing,
+    StaleConsumerGeneration,
+    UnitsViolated,
+)
+from plimsoll.domain.world import World
+
+
+class _Unguarded(Enum):
+    UNGUARDED = "unguarded"
+
+
+UNGUARDED: Final = _Unguarded.UNGUARDED
+"""For clients from before consumer generations: whatever is there is overwritten."""
+
+Guard = int | Literal[_Unguarded.UNGUARDED] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a consumer is to hold from now on: amounts by provider and class; nothing clears it."""
+
+    consumer: str
+    allocations: Mapping[str, Mapping[str, int]]
+    project: str | None
+    user: str | None
+    """The owner. None, from clients too old to name one, is filled in before it is decided."""
+    type: str | None = None
+    """None keeps the type that the consumer has."""
+    guard: Guard = UNGUARDED
+    """The generation that the client has seen; None if it expects a new consumer."""
+
+    @property
+    def clears(self) -> bool:
+        return not self.allocations
+
+    def wanted(self) -> tuple[Allocation, ...]:
+        return tuple(
+            Allocation(provider, resource_class, amount)
+            for provider, resources in self.allocations.items()
+            for resource_class, amount in resources.items()
+        )
+
+
+def claim(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
+    """Decides the claims of one request: all or none."""
+    return check_parties(draft, claims) or settle(draft, claims)
+
+
+def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
+    """Are the consumers as the client saw them, and do the providers exist?"""
+    for each in claims:
+        consumer = draft.holding(each.consumer).consumer
+        actual = None if consumer is None else consumer.generation
+        if each.guard is not UNGUARDED and each.guard != actual:
+            return StaleConsumerGeneration(each.consumer, actual, each.guard)
+    for each in claims:
+        for provider in each.allocations:
+            if draft.world.provider(provider) is None:
+                return ClaimOnMissingProvider(provider)
+    return None
+
+
+def settle(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
+    """Checks what is claimed against what is there, and writes it down."""
+    wanted = [allocation for each in claims for allocation in each.wanted()]
+    held = [allocation for each in claims for allocation in draft.holding(each.consumer).allocations]
+    released = [a for each in claims if each.clears for a in draft.holding(each.consumer).allocations]
+    refusal = _check_amounts(draft.world, wanted, held, released)
+    if refusal is not None:
+        return refusal
+    for each in claims:
+        _write(draft, each, draft.holding(each.consumer))
+    for provider in dict.fromkeys(allocation.provider for allocation in (*wanted, *released)):
+        if draft.world.provider(provider) is not None:
+            draft.raise_generation(provider)
+    return None
+
+
+def release(draft: Draft, consumer: str) -> Refusal | None:
+    """Lets go of all that a consumer holds, and forgets the consumer. Generations stay as they are."""
+    holding = draft.holding(consumer)
+    if holding.consumer is None or not holding.allocations:
+        return AllocationsMissing(consumer)
+    draft.add(AllocationsReplaced(consumer, holding.allocations, ()))
+    draft.add(ConsumerRemoved(consumer))
+    return None
+
+
+def _check_amounts(
+    world: World, wanted: Sequence[Allocation], held: Sequence[Allocation], released: Sequence[Allocation]
+) -> Refusal | None:
+    for allocation in wanted:
+        if allocation.resource_class not in world.classes:
+            return ResourceClassMissing(allocation.resource_class)
+    if not wanted:
+        return None
+    refusal = _check_offered(world, (*wanted, *released))
+    if refusal is not None:
+        return refusal
+    freed = _sums(held)
+    claimed: dict[tuple[str, str], int] = {}
+    for uuid, resource_class, amount in wanted:
+        provider = world.providers[uuid]
+        inventory = provider.inventories.get(resource_class)
+        if inventory is None:
+            return NoSuchInventory((uuid,), (resource_class,))
+        if not inventory.cuts(amount):
+            return UnitsViolated(uuid, resource_class)
+        key = (uuid, resource_class)
+        claimed[key] = claimed.get(key, 0) + amount
+        before = provider.used_of(resource_class)
+        after = before - freed.get(key, 0) + claimed[key]
+        if after > inventory.capacity and after > before:
+            return CapacityExceeded(uuid, resource_class)
+    return None
+
+
+def _check_offered(world: World, allocations: Sequence[Allocation]) -> Refusal | None:
+    """Does every provider offer at least one of the classes in play?"""
+    classes = dict.fromkeys(allocation.resource_class for allocation in allocations)
+    strangers = tuple(
+        uuid
+        for uuid in dict.fromkeys(allocation.provider for allocation in allocations)
+        if (provider := world.provider(uuid)) is not None
+        and not any(name in provider.inventories for name in classes)
+    )
+    return NoSuchInventory(strangers, tuple(classes)) if strangers else None
+
+
+def _sums(allocations: Iterable[Allocation]) -> dict[tuple[str, str], int]:
+    sums: dict[tuple[str, str], int] = {}
+    for provider, resource_class, amount in allocations:
+        sums[provider, resource_class] = sums.get((provider, resource_class), 0) + amount
+    return sums
+
+
+def _write(draft: Draft, each: Claim, holding: Holding) -> None:
+    if each.type is not None and each.type not in draft.world.consumer_types:
+        draft.add(ConsumerTypeAdded(each.type, draft.now))
+    wanted = each.wanted()
+    moves = bool(wanted or holding.allocations)
+    if moves:
+        draft.add(AllocationsReplaced(each.consumer, holding.allocations, wanted))
+    if moves and not wanted:
+        if holding.consumer is not None:
+            draft.add(ConsumerRemoved(each.consumer))
+        return
+    _write_consumer(draft, each, holding.consumer, raised=moves)
+
+
+def _write_consumer(draft: Draft, each: Claim, known: Consumer | None, *, raised: bool) -> None:
+    assert each.project is not None
+    assert each.user is not None
+    if known is None:
+        new = Consumer(each.consumer, each.project, each.user, each.type, generation=int(raised))
+        draft.add(ConsumerAdded(new, draft.now))
+        return
+    changed = replace(
+        known,
+        project=each.project,
+        user=each.user,
+        type=each.type if each.type is not None else known.type,
+        generation=known.generation + int(raised),
+    )
+    if changed != known:
+        draft.add(ConsumerChanged(changed, draft.now))

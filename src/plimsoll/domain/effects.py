@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a decision changes, in the smallest pieces that mean something.
+
+An effect is the one word for a change: the writer records it in SQL, the change log keeps it, and every
+process, the one that decided and those that follow, applies it to its world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+from plimsoll.domain.catalog import Term
+from plimsoll.domain.consumer import Allocation, Consumer
+from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.world import World
+
+V = TypeVar("V")
+
+UNASSIGNED = -1
+"""The id of something that the database has not numbered yet: only ever seen in a draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The base of all effects. Most change one provider; some change only what is kept in SQL."""
+
+    def apply(self, world: World) -> World:
+        return world
+
+    def providers(self, world: World) -> Iterable[str]:
+        """The uuids of the providers that it changes, given the world before it."""
+        return ()
+
+
+# Providers and trees
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderAdded(Effect):
+    uuid: str
+    name: str
+    parent: str | None
+    root: str
+    at: datetime
+    id: int = UNASSIGNED
+
+    def apply(self, world: World) -> World:
+        assert world.provider(self.uuid) is None
+        return world.with_provider(
+            Provider(
+                id=self.id,
+                uuid=self.uuid,
+                name=self.name,
+                root=self.root,
+                parent=self.parent,
+                modified_at=self.at,
+            )
+        )
+
+    def providers(self, world: World) -> Iterable[str]:
+        return (self.uuid,)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRenamed(Effect):
+    uuid: str
+    name: str
+    at: datetime
+
+    def apply(self, world: World) -> World:
+        return world.with_provider(replace(world.providers[self.uuid], name=self.name, modified_at=self.at))
+
+    def providers(self, world: World) -> Iterable[str]:
+        return (self.uuid,)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderMoved(Effect):
+    """A provider gets another parent, or none; it and all below it get the root of the new place."""
+
+    uuid: str
+    parent: str | None
+    root: str
+    subtree: tuple[str, ...]
+    at: datetime
+
+    def apply(self, world: World) -> World:
+        for uuid in self.subtree:
+            provider = world.providers[uuid]
+            parent = self.parent if uuid == self.uuid else provider.parent
+            world = world.with_provider(replace(provider, parent=parent, root=self.root, modified_at=self.at))
+        return world
+
+    def providers(self, world: World) -> Iterable[str]:
+        return self.subtree
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRemoved(Effect):
+    uuid: str
+
+    def apply(self, world: World) -> World:
+        return world.without_provider(self.uuid)
+
+    def providers(self, world: World) -> Iterable[str]:
+        return (self.uuid,)
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRaised(Effect):
+    provider: str
+    generation: int
+    at: datetime
+
+    def apply(self, world: World) -> World:
+        provider = world.providers[self.provider]
+        assert self.generation == provider.generation + 1
+        return world.with_provider(replace(provider, generation=self.generation, modified_at=self.at))
+
+    def providers(self, world: World) -> Iterable[str]:
+        return (self.provider,)
+
+
+# What a provider has
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryAdded(Effect):
+    provider: str
+    resource_class: str
+    inventory: Inventory
+    at: datetime
+
+    def apply(self, world: World) -> World:
+        return _with_inventory(world, self.provider, self.resource_class, self.inventory, self.at)
+
+    def providers(self, world: World) -> Iterable[str]:
+        return (self.provider,)
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryChanged(Effect):
+    provider: str
+    resource_class: str
+    inventory: Inventory
+    at: datetime
+
+    def apply(self, world: World) -> World:
+        return _with_inventory(world, self.provider, self.resource_class, self.inventory, self.at)
+
+    def providers(self, world: World) -> Iterable[str]:
+        return (self.provider,)
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryRemoved(Effect):
+    provider: str
+    resource_class: str
+
+    def apply(self, world: World) -> World:
+        provider = world.providers[self.provider]
+        kept = {name: inv for name, inv in provider.inventories.items() if name != self.resource_class}
+        return world.with_provider(replace(provider, inventories=kept))
+
+    def providers(self, world: World) -> Iterable[str]:
+        return (self.provider,)
+
+
+def _with_inventory(
+    world: World, uuid: str, resource_class: str, inventory: Inventory, at: datetime
+) -> World:
+    provider = world.providers[uuid]
+    inventories = {**provider.inventories, resource_class: replace(inventory, modified_at=at)}
+    return world.with_provider(replace(provider, inventories=inventories))
+
+
+@dataclass(frozen=True, slots=True)
+class TraitsSet(Effect):
+    provider: str
+    traits: frozenset[str]
+
+    def apply(self, world: World) -> World:
+        return world.with_provider(replace(world.providers[self.provider], traits=self.traits))
+
+    def providers(self, world: World) -> Iterable[str]:
+        return (self.provider,)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatesSet(Effect):
+    provider: str
+    aggregates: frozenset[str]
+
+    def apply(self, world: World) -> World:
+        return world.with_provider(replace(world.providers[self.provider], aggregates=self.aggregates))
+
+    def providers(self, world: World) -> Iterable[str]:
+        return (self.provider,)
+
+
+# What consumers hold
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationsReplaced(Effect):
+    """A consumer lets go of what it held and holds something else, or nothing."""
+
+    consumer: str
+    before: tuple[Allocation, ...]
+    after: tuple[Allocation, ...]
+
+    def apply(self, world: World) -> World:
+        for uuid, change in self._change_by_provider().items():
+            provider = world.providers.get(uuid)
+            if provider is None:  # an allocation that outlived its provider: `db verify` tells of it
+                continue
+            used = dict(provider.used)
+            for resource_class, amount in change.items():
+                total = used.get(resource_class, 0) + amount
+                assert total >= 0
+                if total:
+                    used[resource_class] = total
+                else:
+                    used.pop(resource_class, None)
+            world = world.with_provider(replace(provider, used=used))
+        return world
+
+    def providers(self, world: World) -> Iterable[str]:
+        return {allocation.provider for allocation in (*self.before, *self.after)}
+
+    def _change_by_provider(self) -> Mapping[str, dict[str, int]]:
+        changes: dict[str, dict[str, int]] = {}
+        for sign, allocations in ((-1, self.before), (1, self.after)):
+            for provider, resource_class, amount in allocations:
+                change = changes.setdefault(provider, {})
+                change[resource_class] = change.get(resource_class, 0) + sign * amount
+        return changes
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerAdded(Effect):
+    consumer: Consumer
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerChanged(Effect):
+    consumer: Consumer
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerRemoved(Effect):
+    uuid: str
+
+
+# Names
+
+
+@dataclass(frozen=True, slots=True)
+class ClassAdded(Effect):
+    name: str
+    at: datetime
+    id: int
+
+    def apply(self, world: World) -> World:
+        return replace(world, classes=world.classes.with_terms(Term(self.id, self.name, self.at)))
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRenamed(Effect):
+    name: str
+    new_name: str
+    at: datetime
+
+    def apply(self, world: World) -> World:
+        term = world.classes.by_name[self.name]
+        classes = world.classes.with_terms(Term(term.id, self.new_name, self.at))
+        for provider in self._holders(world):
+            world = world.with_provider(
+                replace(
+                    provider,
+                    inventories=_renamed(provider.inventories, self.name, self.new_name),
+                    used=_renamed(provider.used, self.name, self.new_name),
+                )
+            )
+        return replace(world, classes=classes)
+
+    def providers(self, world: World) -> Iterable[str]:
+        return [provider.uuid for provider in self._holders(world)]
+
+    def _holders(self, world: World) -> list[Provider]:
+        return [
+            provider
+            for provider in world.providers.values()
+            if self.name in provider.inventories or self.name in provider.used
+        ]
+
+
+def _renamed(mapping: Mapping[str, V], name: str, new_name: str) -> Mapping[str, V]:
+    return {new_name if key == name else key: value for key, value in mapping.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRemoved(Effect):
+    name: str
+
+    def apply(self, world: World) -> World:
+        return replace(world, classes=world.classes.without(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class TraitAdded(Effect):
+    name: str
+    at: datetime
+    id: int = UNASSIGNED
+
+    def apply(self, world: World) -> World:
+        return replace(world, traits=world.traits.with_terms(Term(self.id, self.name, self.at)))
+
+
+@dataclass(frozen=True, slots=True)
+class TraitRemoved(Effect):
+    name: str
+
+    def apply(self, world: World) -> World:
+        return replace(world, traits=world.traits.without(self.name))
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerTypeAdded(Effect):
+    name: str
+    at: datetime
+    id: int = UNASSIGNED
+
+    def apply(self, world: World) -> World:
+        types = world.consumer_types.with_terms(Term(self.id, self.name, self.at))
+        return replace(world, consumer_types=types)
+
+
+@dataclass(frozen=True, slots=True)
+class Reload(Effect):
+    """What changed is not told here: whoever follows reads everything again."""

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a provider has, changed: one class added, changed or removed, or all of them replaced.
+
+Shrinking below what is used is allowed: the provider is then over its line until it is relieved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from plimsoll.domain.draft import Draft
+from plimsoll.domain.effects import InventoryAdded, InventoryChanged, InventoryRemoved
+from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.refusals import (
+    InventoryExists,
+    InventoryInUse,
+    InventoryMissing,
+    InventoryReservesTooMuch,
+    ProviderMissing,
+    Refusal,
+    ResourceClassMissing,
+    StaleProviderGeneration,
+)
+
+
+def add_inventory(
+    draft: Draft, uuid: str, resource_class: str, inventory: Inventory, *, reserve_all: bool
+) -> Refusal | None:
+    provider = draft.world.provider(uuid)
+    if provider is None:
+        return ProviderMissing(uuid)
+    refusal = _check_reserved(uuid, {resource_class: inventory}, reserve_all=reserve_all)
+    if refusal is not None:
+        return refusal
+    if resource_class not in draft.world.classes:
+        return ResourceClassMissing(resource_class)
+    if resource_class in provider.inventories:
+        return InventoryExists(uuid, resource_class)
+    draft.add(InventoryAdded(uuid, resource_class, inventory, draft.now))
+    draft.raise_generation(uuid)
+    return None
+
+
+def change_inventory(
+    draft: Draft, uuid: str, generation: int, resource_class: str, inventory: Inventory, *, reserve_all: bool
+) -> Refusal | None:
+    provider = draft.world.provider(uuid)
+    if provider is None:
+        return ProviderMissing(uuid)
+    if provider.generation != generation:
+        return StaleProviderGeneration(uuid, provider.generation, generation)
+    refusal = _check_reserved(uuid, {resource_class: inventory}, reserve_all=reserve_all)
+    if refusal is not None:
+        return refusal
+    if resource_class not in draft.world.classes:
+        return ResourceClassMissing(resource_class)
+    if resource_class not in provider.inventories:
+        return InventoryMissing(uuid, resource_class)
+    draft.add(InventoryChanged(uuid, resource_class, inventory, draft.now))
+    draft.raise_generation(uuid)
+    return None
+
+
+def replace_inventories(
+    draft: Draft, uuid: str, generation: int, inventories: Mapping[str, Inventory], *, reserve_all: bool
+) -> Refusal | None:
+    provider = draft.world.provider(uuid)
+    if provider is None:
+        return ProviderMissing(uuid)
+    if provider.generation != generation:
+        return StaleProviderGeneration(uuid, provider.generation, generation)
+    return _check_reserved(uuid, inventories, reserve_all=reserve_all) or put_inventories(
+        draft, uuid, inventories
+    )
+
+
+def clear_inventories(draft: Draft, uuid: str) -> Refusal | None:
+    if draft.world.provider(uuid) is None:
+        return ProviderMissing(uuid)
+    return put_inventories(draft, uuid, {})
+
+
+def remove_inventory(draft: Draft, uuid: str, resource_class: str) -> Refusal | None:
+    provider = draft.world.provider(uuid)
+    if provider is None:
+        return ProviderMissing(uuid)
+    if resource_class not in draft.world.classes:
+        return ResourceClassMissing(resource_class)
+    refusal = _check_unused(draft, uuid, (resource_class,))
+    if refusal is not None:
+        return refusal
+    if resource_class not in provider.inventories:
+        return InventoryMissing(uuid, resource_class)
+    draft.add(InventoryRemoved(uuid, resource_class))
+    draft.raise_generation(uuid)
+    return None
+
+
+def put_inventories(draft: Draft, uuid: str, inventories: Mapping[str, Inventory]) -> Refusal | None:
+    """Makes these all the inventories of a provider; the generation is raised even if they were that before."""
+    for resource_class in inventories:
+        if resource_class not in draft.world.classes:
+            return ResourceClassMissing(resource_class)
+    existing = draft.world.providers[uuid].inventories
+    unwanted = [name for name in existing if name not in inventories]
+    refusal = _check_unused(draft, uuid, unwanted)
+    if refusal is not None:
+        return refusal
+    for name in unwanted:
+        draft.add(InventoryRemoved(uuid, name))
+    for name, inventory in inventories.items():
+        if name in existing:
+            draft.add(InventoryChanged(uuid, name, inventory, draft.now))
+        else:
+            draft.add(InventoryAdded(uuid, name, inventory, draft.now))
+    draft.raise_generation(uuid)
+    return None
+
+
+def _check_reserved(uuid: str, inventories: Mapping[str, Inventory], *, reserve_all: bool) -> Refusal | None:
+    for name, inventory in inventories.items():
+        if inventory.capacity < 0 or (inventory.capacity == 0 and not reserve_all):
+            return InventoryReservesTooMuch(uuid, name, all_allowed=reserve_all)
+    return None
+
+
+def _check_unused(draft: Draft, uuid: str, resource_classes: Iterable[str]) -> Refusal | None:
+    provider, classes = draft.world.providers[uuid], draft.world.classes
+    in_use = [name for name in resource_classes if provider.used_of(name)]
+    if not in_use:
+        return None
+    return InventoryInUse(uuid, tuple(sorted(in_use, key=lambda name: classes.by_name[name].id)))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Resource classes and traits: what may be named, renamed and removed. Standard ones stay."""
+
+from __future__ import annotations
+
+from plimsoll.domain.catalog import FIRST_CUSTOM_CLASS_ID
+from plimsoll.domain.draft import Draft
+from plimsoll.domain.effects import ClassAdded, ClassRemoved, ClassRenamed, TraitAdded, TraitRemoved
+from plimsoll.domain.refusals import (
+    Refusal,
+    ResourceClassExists,
+    ResourceClassInUse,
+    ResourceClassMissing,
+    ResourceClassStandard,
+    TraitInUse,
+    TraitsMissing,
+    TraitStandard,
+)
+
+
+def add_class(draft: Draft, name: str) -> Refusal | None:
+    classes = draft.world.classes
+    if name in classes:
+        return ResourceClassExists(name)
+    next_id = max((FIRST_CUSTOM_CLASS_ID - 1, *classes.by_id)) + 1
+    draft.add(ClassAdded(name, draft.now, next_id))
+    return None
+
+
+def rename_class(draft: Draft, name: str, new_name: str) -> Refusal | None:
+    term = draft.world.classes.get(name)
+    if term is None:
+        return ResourceClassMissing(name)
+    if term.id < FIRST_CUSTOM_CLASS_ID:
+        return ResourceClassStandard(name)
+    if new_name == name:
+        return None
+    if new_name in draft.world.classes:
+        return ResourceClassExists(new_name)
+    draft.add(ClassRenamed(name, new_name, draft.now))
+    return None
+
+
+def remove_class(draft: Draft, name: str) -> Refusal | None:
+    term = draft.world.classes.get(name)
+    if term is None:
+        return ResourceClassMissing(name)
+    if term.id < FIRST_CUSTOM_CLASS_ID:
+        return ResourceClassStandard(name)
+    if any(name in each.inventories or name in each.used for each in draft.world.providers.values()):
+        return ResourceClassInUse(name)
+    draft.add(ClassRemoved(name))
+    return None
+
+
+def add_trait(draft: Draft, name: str) -> Refusal | None:
+    """Makes a trait known; it is no mistake if it is known already."""
+    if name not in draft.world.traits:
+        draft.add(TraitAdded(name, draft.now))
+    return None
+
+
+def remove_trait(draft: Draft, name: str) -> Refusal | None:
+    term = draft.world.traits.get(name)
+    if term is None:
+        return TraitsMissing((name,))
+    if not term.is_custom:
+        return TraitStandard(name)
+    if any(name in provider.traits for provider in draft.world.providers.values()):
+        return TraitInUse(name)
+    draft.add(TraitRemoved(name))
+    return None

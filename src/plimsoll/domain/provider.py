@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A provider of resources: a host, a NUMA node, a device, a storage pool.
+
+Providers are frozen; a change makes a new one. `used` holds sums, never single allocations, so that
+memory does not grow with the number of instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from plimsoll.domain.catalog import CUSTOM_PREFIX
+from plimsoll.domain.inventory import Inventory
+
+SHARING_TRAIT = "MISC_SHARES_VIA_AGGREGATE"
+"""A provider with this trait lends its resources to every tree that it shares an aggregate with."""
+
+_NOTHING: Mapping[str, int] = {}
+_NO_INVENTORIES: Mapping[str, Inventory] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One provider with all that a search or a claim has to know of it."""
+
+    id: int
+    uuid: str
+    name: str
+    root: str
+    parent: str | None = None
+    generation: int = 0
+    inventories: Mapping[str, Inventory] = field(default_factory=lambda: _NO_INVENTORIES)
+    used: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    """Sum of the allocations by class; a class with none is absent."""
+    traits: frozenset[str] = frozenset()
+    aggregates: frozenset[str] = frozenset()
+    modified_at: datetime | None = field(default=None, compare=False)
+
+    @property
+    def is_root(self) -> bool:
+        return self.parent is None
+
+    @property
+    def shares(self) -> bool:
+        return SHARING_TRAIT in self.traits
+
+    def listed_traits(self) -> list[str]:
+        """The traits in an order that people can rely on: standard ones first, then by name."""
+        return sorted(self.traits, key=lambda name: (name.startswith(CUSTOM_PREFIX), name))
+
+    def used_of(self, resource_class: str) -> int:
+        return self.used.get(resource_class, 0)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Providers come, get other names and parents, and go. A tree never has a loop, and always one root."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, Literal
+
+from plimsoll.domain.draft import Draft
+from plimsoll.domain.effects import ProviderAdded, ProviderMoved, ProviderRemoved, ProviderRenamed
+from plimsoll.domain.refusals import (
+    ParentIsSelf,
+    ParentMissing,
+    ProviderHasChildren,
+    ProviderInUse,
+    ProviderMissing,
+    ProviderNameEmpty,
+    ProviderNameTaken,
+    ProviderUuidTaken,
+    Refusal,
+    ReparentingNotAllowed,
+    TreeWouldLoop,
+    UnparentingNotAllowed,
+)
+
+
+class _Keep(Enum):
+    KEEP = "keep"
+
+
+KEEP: Final = _Keep.KEEP
+"""The parent stays what it is."""
+
+NewParent = str | Literal[_Keep.KEEP] | None
+
+
+def add_provider(draft: Draft, uuid: str, name: str, parent: str | None) -> Refusal | None:
+    if not name:
+        return ProviderNameEmpty()
+    root = uuid
+    if parent is not None:
+        if parent == uuid:
+            return ParentIsSelf(uuid)
+        above = draft.world.provider(parent)
+        if above is None:
+            return ParentMissing(parent)
+        root = above.root
+    if draft.world.provider(uuid) is not None:
+        return ProviderUuidTaken(uuid)
+    if draft.world.provider_named(name) is not None:
+        return ProviderNameTaken(name)
+    draft.add(ProviderAdded(uuid, name, parent, root, draft.now))
+    return None
+
+
+def change_provider(
+    draft: Draft, uuid: str, name: str, parent: NewParent, *, reparenting: bool
+) -> Refusal | None:
+    """Gives a provider another name, and another parent if `reparenting` is allowed or it had none."""
+    provider = draft.world.provider(uuid)
+    if provider is None:
+        return ProviderMissing(uuid)
+    if parent is not KEEP and parent != provider.parent:
+        refusal = _move(draft, uuid, parent, reparenting=reparenting)
+        if refusal is not None:
+            return refusal
+    if name != provider.name:
+        if draft.world.provider_named(name) is not None:
+            return ProviderNameTaken(name)
+        draft.add(ProviderRenamed(uuid, name, draft.now))
+    return None
+
+
+def remove_provider(draft: Draft, uuid: str) -> Refusal | None:
+    provider = draft.world.provider(uuid)
+    if provider is None:
+        return ProviderMissing(uuid)
+    if draft.world.children(uuid):
+        return ProviderHasChildren(uuid)
+    if provider.used:
+        return ProviderInUse(uuid)
+    draft.add(ProviderRemoved(uuid))
+    return None
+
+
+def _move(draft: Draft, uuid: str, parent: str | None, *, reparenting: bool) -> Refusal | None:
+    provider = draft.world.providers[uuid]
+    subtree = tuple(each.uuid for each in draft.world.subtree(uuid))
+    if parent is None:
+        if not reparenting:
+            return UnparentingNotAllowed(uuid)
+        draft.add(ProviderMoved(uuid, None, uuid, subtree, draft.now))
+        return None
+    above = draft.world.provider(parent)
+    if above is None:
+        return ParentMissing(parent)
+    if provider.parent is not None and not reparenting:
+        return ReparentingNotAllowed(uuid)
+    if parent in subtree:
+        return TreeWouldLoop(uuid, parent)
+    draft.add(ProviderMoved(uuid, parent, above.root, subtree, draft.now))
+    return None

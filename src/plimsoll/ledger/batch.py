@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Commands decided one after the other in one transaction. A refused one leaves no trace in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from plimsoll.domain import effects as e
+from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
+from plimsoll.domain.draft import Draft
+from plimsoll.ledger.command import Command, Ticket
+from plimsoll.ledger.history import encode
+from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.storage import changes, consumers
+from plimsoll.storage.changes import Change
+from plimsoll.storage.owners import Owners
+from plimsoll.storage.record import Recorder
+
+
+class Batch:
+    """One transaction's worth of commands. After the commit, `snapshot` is what to publish."""
+
+    def __init__(
+        self, conn: Connection, present: Snapshot, projects: Owners, users: Owners, now: datetime
+    ) -> None:
+        self._conn = conn
+        self._recorder = Recorder(conn, projects, users)
+        self._now = now
+        # Times in the reference's tables are whole seconds, as some of its databases keep no more.
+        self._second = now.replace(microsecond=0)
+        self._world = present.world
+        self._holdings: dict[str, Holding] = {}
+        self._touched: set[str] = set()
+        self.log: list[Change] = []
+        self.snapshot = present
+
+    def decide(self, tickets: Iterable[Ticket]) -> None:
+        """Decides each command on the world that those before it left, and writes all that was accepted."""
+        tickets = list(tickets)
+        wanted = {uuid for ticket in tickets for uuid in ticket.command.consumers}
+        if wanted:
+            self._holdings = consumers.holdings(self._conn, wanted)
+        for ticket in tickets:
+            self._decide(ticket)
+        if self.log:
+            self._recorder.flush(self._world, self._second)
+            changes.append(self._conn, self.log)
+            self.snapshot = self.snapshot.advanced(self.log[-1].seq, self._world, self._touched)
+
+    def committed(self) -> None:
+        self._recorder.remember()
+
+    def _decide(self, ticket: Ticket) -> None:
+        draft = Draft(self._world, self._second, self._holdings)
+        try:
+            refusal = ticket.command.decide(draft)
+        except Exception as fault:  # a mistake of ours in one command must not fail its neighbours
+            ticket.fail(fault)
+            return
+        if refusal is not None:
+            ticket.settle(refusal)
+            return
+        if draft.effects:
+            self._record(ticket.command, draft.effects)
+        ticket.settle(self._world)
+
+    def _record(self, command: Command, effects: list[e.Effect]) -> None:
+        before = self._world
+        recorded, self._world = self._recorder.record(effects, before, self._second)
+        for effect in recorded:
+            self._touched.update(effect.providers(before))
+            self._keep_holding(effect)
+        seq = (self.log[-1].seq if self.log else self.snapshot.seq) + 1
+        self.log.append(Change(seq, self._now, command.actor, command.operation, encode(recorded)))
+
+    def _keep_holding(self, effect: e.Effect) -> None:
+        """A later command of the batch must see what an earlier one left a consumer with."""
+        match effect:
+            case e.AllocationsReplaced(consumer=uuid):
+                held = self._holdings.get(uuid, EMPTY_HOLDING)
+                self._holdings[uuid] = Holding(held.consumer, effect.after)
+            case e.ConsumerAdded() | e.ConsumerChanged():
+                held = self._holdings.get(effect.consumer.uuid, EMPTY_HOLDING)
+                self._holdings[effect.consumer.uuid] = Holding(effect.consumer, held.allocations)
+            case e.ConsumerRemoved(uuid=uuid):
+                self._holdings[uuid] = EMPTY_HOLDING

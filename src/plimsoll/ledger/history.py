@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Effects as text and back: the form in which the change log keeps them.
+
+The text is JSON, a list of [kind, fields], so that people and other tools can read the history too. A kind
+is the name of the effect's class in small letters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from plimsoll.domain import effects as e
+from plimsoll.domain.consumer import Allocation, Consumer
+from plimsoll.domain.inventory import Inventory
+
+# Not Effect.__subclasses__(): a dataclass with slots leaves a twin of itself there until it is collected.
+EFFECTS: tuple[type[e.Effect], ...] = tuple(
+    cls
+    for cls in vars(e).values()
+    if isinstance(cls, type) and issubclass(cls, e.Effect) and cls is not e.Effect
+)
+_KINDS: Mapping[str, type[e.Effect]] = {
+    re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower(): cls for cls in EFFECTS
+}
+_KIND_OF: Mapping[type[e.Effect], str] = {cls: kind for kind, cls in _KINDS.items()}
+
+
+def encode(effects: Iterable[e.Effect]) -> str:
+    return orjson.dumps([(_KIND_OF[type(effect)], effect) for effect in effects], default=_plain).decode()
+
+
+def decode(text: str) -> list[e.Effect]:
+    return [_read(*entry) for entry in orjson.loads(text)]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, tuple):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} has no place in the change log")
+
+
+def _read(kind: str, values: Mapping[str, Any] | None = None) -> e.Effect:
+    cls = _KINDS[kind]
+    values = values or {}
+    known = {field.name for field in fields(cls)}
+    return cls(**{name: _READERS.get(name, _same)(value) for name, value in values.items() if name in known})
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _read_inventory(value: Mapping[str, Any]) -> Inventory:
+    return Inventory(**{**value, "modified_at": None})
+
+
+def _read_consumer(value: str | Mapping[str, Any]) -> str | Consumer:
+    return value if isinstance(value, str) else Consumer(**value)
+
+
+def _read_allocations(value: Iterable[tuple[str, str, int]]) -> tuple[Allocation, ...]:
+    return tuple(Allocation(*each) for each in value)
+
+
+# A field means the same in every effect that has it.
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "at": datetime.fromisoformat,
+    "inventory": _read_inventory,
+    "consumer": _read_consumer,
+    "before": _read_allocations,
+    "after": _read_allocations,
+    "traits": frozenset,
+    "aggregates": frozenset,
+    "subtree": tuple,
+}

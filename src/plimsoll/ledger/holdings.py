@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Who holds what, one by one: the part of the state that stays in SQL. SQL is always current."""
+
+from __future__ import annotations
+
+from plimsoll.domain.consumer import ConsumerAllocations, ProviderAllocations
+from plimsoll.domain.provider import Provider
+from plimsoll.ledger.ledger import Ledger
+from plimsoll.storage import consumers
+
+
+def of_consumer(ledger: Ledger, uuid: str) -> ConsumerAllocations:
+    with ledger.database.read() as conn:
+        return consumers.allocations_of_consumer(conn, uuid)
+
+
+def of_provider(ledger: Ledger, provider: Provider) -> ProviderAllocations:
+    with ledger.database.read() as conn:
+        return consumers.allocations_of_provider(conn, provider.id)
+
+
+def of_owner(ledger: Ledger, project: str, user: str | None) -> list[tuple[str, dict[str, int]]]:
+    with ledger.database.read() as conn:
+        return consumers.allocations_of_owner(conn, project, user)
+
+
+def usage_of_owner(ledger: Ledger, project: str, user: str | None) -> dict[str, int]:
+    with ledger.database.read() as conn:
+        return consumers.usage_of_owner(conn, project, user)
+
+
+def usage_by_type(
+    ledger: Ledger, project: str, user: str | None
+) -> list[tuple[str | None, int, dict[str, int]]]:
+    with ledger.database.read() as conn:
+        return consumers.usage_by_type(conn, project, user)

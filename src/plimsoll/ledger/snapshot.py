@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A moment: the world and the search's index of it, after the change with this sequence number.
+
+A published snapshot never changes, so that a search needs no lock and holds up no write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from plimsoll.domain.effects import Effect
+from plimsoll.domain.world import World
+from plimsoll.search.index import Index
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    seq: int
+    world: World
+    index: Index
+
+    @classmethod
+    def of(cls, seq: int, world: World) -> Snapshot:
+        return cls(seq, world, Index.build(world.providers.values()))
+
+    def advanced(self, seq: int, world: World, touched: Iterable[str]) -> Snapshot:
+        """The snapshot of a later world, in which only these providers differ."""
+        assert seq >= self.seq
+        pairs = ((self.world.provider(uuid), world.provider(uuid)) for uuid in touched)
+        changes = [(before, after) for before, after in pairs if before is not after]
+        return Snapshot(seq, world, self.index.updated(changes) if changes else self.index)
+
+
+def replay(world: World, effects: Iterable[Effect], touched: set[str]) -> World:
+    """The world after these effects; the providers that they change are added to `touched`."""
+    for effect in effects:
+        touched.update(effect.providers(world))
+        world = effect.apply(world)
+    return world

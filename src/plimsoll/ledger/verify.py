@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Trust nothing: compares the snapshot in memory with what SQL says at the same change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.world import World
+from plimsoll.ledger.follower import follow
+from plimsoll.ledger.ledger import Ledger
+from plimsoll.storage import changes
+from plimsoll.storage.load import load_world
+
+
+def differences(ledger: Ledger) -> list[str]:
+    """Where memory and SQL disagree, in words; nothing if they agree."""
+    with ledger.database.read() as conn:
+        snapshot = follow(conn, ledger.snapshot(), changes.read_head(conn))
+        return list(compare(snapshot.world, load_world(conn)))
+
+
+def compare(memory: World, sql: World) -> Iterator[str]:
+    for uuid in sorted(memory.providers.keys() | sql.providers.keys()):
+        yield from _compare_providers(uuid, memory.provider(uuid), sql.provider(uuid))
+    for what in ("classes", "traits", "consumer_types"):
+        if getattr(memory, what) != getattr(sql, what):
+            yield f"{what.replace('_', ' ')} differ: memory and SQL do not know the same names"
+    if {name: memory.uuid_by_name[name] for name in memory.uuid_by_name} != {
+        name: sql.uuid_by_name[name] for name in sql.uuid_by_name
+    }:
+        yield "the providers' names differ"
+    if _trees(memory) != _trees(sql):
+        yield "the trees differ"
+
+
+def _compare_providers(uuid: str, memory: Provider | None, sql: Provider | None) -> Iterator[str]:
+    if memory is None or sql is None:
+        yield f"provider {uuid} is only in {'SQL' if memory is None else 'memory'}"
+        return
+    for field in fields(Provider):
+        ours, theirs = getattr(memory, field.name), getattr(sql, field.name)
+        if field.compare and ours != theirs:
+            yield f"provider {uuid}: {field.name} is {ours!r} in memory, {theirs!r} in SQL"
+
+
+def _trees(world: World) -> dict[str, frozenset[str]]:
+    return {root: frozenset(world.trees[root]) for root in world.trees}

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The steps by which providers drop out of a search. Each takes a set of rows, gives a smaller one, and says why.
+
+A search is a chain of these steps. Whoever wants to know where the providers went passes a tally: the same
+steps run, and each one's loss is written down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from plimsoll.search.index import Index
+from plimsoll.search.request import AnyOf
+from plimsoll.search.rows import NONE, Rows, rows_of_mask
+
+
+class Reason(Enum):
+    """Why a provider was left out."""
+
+    TRAIT_MISSING = "required trait missing"
+    TRAIT_FORBIDDEN = "forbidden trait"
+    NOT_IN_AGGREGATE = "not in a wanted aggregate"
+    IN_FORBIDDEN_AGGREGATE = "in a forbidden aggregate"
+    NOT_IN_TREE = "not in the wanted tree"
+    NO_INVENTORY = "no inventory of the class"
+    UNITS = "amount not allowed by min_unit, max_unit or step_size"
+    CAPACITY = "not enough left"
+    NOT_A_ROOT = "not the root of a tree"
+
+
+class Filter(Protocol):
+    @property
+    def reason(self) -> Reason: ...
+
+    def keep(self, index: Index, rows: Rows) -> Rows:
+        """Those of the rows that pass."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """How many a step was given and how many it kept."""
+
+    step: Filter
+    before: int
+    after: int
+
+    @property
+    def removed(self) -> int:
+        return self.before - self.after
+
+
+Tally = list[Loss]
+
+
+def narrow(index: Index, rows: Rows, steps: Iterable[Filter], tally: Tally | None = None) -> Rows:
+    """What is left of the rows after all steps."""
+    for step in steps:
+        if not rows and tally is None:
+            break
+        kept = step.keep(index, rows)
+        if tally is not None:
+            tally.append(Loss(step, rows.bit_count(), kept.bit_count()))
+        rows = kept
+    return rows
+
+
+def having_any(index: Index, traits: Iterable[str]) -> Rows:
+    rows = NONE
+    for trait in traits:
+        rows |= index.with_trait(trait)
+    return rows
+
+
+def in_any(index: Index, aggregates: Iterable[str]) -> Rows:
+    rows = NONE
+    for aggregate in aggregates:
+        rows |= index.in_aggregate(aggregate)
+    return rows
+
+
+def in_all(index: Index, member_of: Sequence[AnyOf]) -> Rows:
+    """Who is, for each item, in one of its aggregates."""
+    rows = index.live
+    for aggregates in member_of:
+        rows &= in_any(index, aggregates)
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class HasTrait:
+    """At least one of these traits."""
+
+    any_of: AnyOf
+    reason = Reason.TRAIT_MISSING
+
+    def keep(self, index: Index, rows: Rows) -> Rows:
+        return rows & having_any(index, self.any_of)
+
+
+@dataclass(frozen=True, slots=True)
+class LacksTraits:
+    """None of these traits."""
+
+    traits: frozenset[str]
+    reason = Reason.TRAIT_FORBIDDEN
+
+    def keep(self, index: Index, rows: Rows) -> Rows:
+        return rows & ~having_any(index, self.traits)
+
+
+@dataclass(frozen=True, slots=True)
+class MemberOf:
+    """For each item, in one of its aggregates. `tree`: it is enough that the root of the tree is."""
+
+    member_of: tuple[AnyOf, ...]
+    tree: bool = False
+    reason = Reason.NOT_IN_AGGREGATE
+
+    def keep(self, index: Index, rows: Rows) -> Rows:
+        members = in_all(index, self.member_of)
+        if self.tree:
+            members |= index.below(members & ~index.children)
+        return rows & members
+
+
+@dataclass(frozen=True, slots=True)
+class NotMemberOf:
+    """In none of these aggregates. `tree`: the root of the tree must not be either."""
+
+    aggregates: frozenset[str]
+    tree: bool = False
+    reason = Reason.IN_FORBIDDEN_AGGREGATE
+
+    def keep(self, index: Index, rows: Rows) -> Rows:
+        members = in_any(index, self.aggregates)
+        if self.tree:
+            members |= index.below(members & ~index.children)
+        return rows & ~members
+
+
+@dataclass(frozen=True, slots=True)
+class InTree:
+    """In the tree whose rows these are."""
+
+    uuid: str
+    tree: Rows
+    reason = Reason.NOT_IN_TREE
+
+    def keep(self, index: Index, rows: Rows) -> Rows:
+        return rows & self.tree
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """Any inventory of the class."""
+
+    resource_class: str
+    reason = Reason.NO_INVENTORY
+
+    def keep(self, index: Index, rows: Rows) -> Rows:
+        return rows & index.stock(self.resource_class).rows
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """Units that allow one piece of this size."""
+
+    resource_class: str
+    amount: int
+    reason = Reason.UNITS
+
+    def keep(self, index: Index, rows: Rows) -> Rows:
+        mask = index.stock(self.resource_class).cutting(self.amount, index.size)
+        return rows if mask is None else rows & rows_of_mask(mask)
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """This much left."""
+
+    resource_class: str
+    amount: int
+    reason = Reason.CAPACITY
+
+    def keep(self, index: Index, rows: Rows) -> Rows:
+        return rows & rows_of_mask(index.stock(self.resource_class).holding(self.amount, index.size))
+
+
+@dataclass(frozen=True, slots=True)
+class IsRoot:
+    """No parent."""
+
+    reason = Reason.NOT_A_ROOT
+
+    def keep(self, index: Index, rows: Rows) -> Rows:
+        return rows & ~index.children
+
+
+def admitting(resource_class: str, amount: int) -> tuple[Filter, ...]:
+    """The capacity rule (`Inventory.admits`) as steps, so that units and capacity are told apart."""
+    return Offers(resource_class), Cuts(resource_class, amount), Holds(resource_class, amount)

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""All providers of one moment, arranged for searching: a row each, columns per resource class, sets of rows.
+
+An index never changes, so that searches need no lock. `updated` makes the next one and shares all that stayed
+as it was; after a claim that is everything but one block of one column per resource class claimed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from rpds import HashTrieMap
+
+from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.provider import SHARING_TRAIT, Provider
+from plimsoll.search.columns import Column, Stock
+from plimsoll.search.rows import (
+    NONE,
+    Numbers,
+    Rows,
+    mask_of,
+    numbers_of,
+    rows_of,
+    rows_of_numbers,
+)
+
+Change = tuple[Provider | None, Provider | None]
+"""A provider before and after; None before it was created and after it was removed."""
+
+_CHUNK_BITS = 8
+_CHUNK = 1 << _CHUNK_BITS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Index:
+    size: int = 0
+    """Rows from 0 up to this have been in use; those of removed providers wait to be used again."""
+    live: Rows = NONE
+    """The rows in use."""
+    children: Rows = NONE
+    """The rows of providers with a parent."""
+    _row_by_uuid: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
+    _providers: tuple[tuple[Provider | None, ...], ...] = ()
+    _roots: Column = field(default_factory=Column)
+    _parents: Column = field(default_factory=Column)
+    _stocks: HashTrieMap[str, Stock] = field(default_factory=HashTrieMap)
+    _traits: HashTrieMap[str, Rows] = field(default_factory=HashTrieMap)
+    _aggregates: HashTrieMap[str, Rows] = field(default_factory=HashTrieMap)
+    _anchors: dict[int, Rows] = field(default_factory=dict)
+    """What `anchors` found so far. Shared by all indexes with the same trees and aggregates."""
+
+    @classmethod
+    def build(cls, providers: Iterable[Provider]) -> Index:
+        """Rows in the order of ids, so that all processes number the providers of a database alike."""
+        in_order = sorted(providers, key=lambda provider: provider.id)
+        return cls().updated((None, provider) for provider in in_order)
+
+    def updated(self, changes: Iterable[Change]) -> Index:
+        draft = _Draft(self)
+        for before, after in changes:
+            draft.take(before, after)
+        return draft.index()
+
+    def provider(self, row: int) -> Provider:
+        provider = self._providers[row >> _CHUNK_BITS][row & (_CHUNK - 1)]
+        assert provider is not None, "row of a removed provider"
+        return provider
+
+    def providers(self, rows: Iterable[int]) -> list[Provider]:
+        chunks = self._providers
+        return [chunks[row >> _CHUNK_BITS][row & (_CHUNK - 1)] for row in rows]  # type: ignore[misc]
+
+    def row(self, uuid: str) -> int:
+        return self._row_by_uuid[uuid]
+
+    def rows_of_uuids(self, uuids: Iterable[str]) -> Rows:
+        return rows_of([self._row_by_uuid[uuid] for uuid in uuids])
+
+    def stock(self, resource_class: str) -> Stock:
+        return self._stocks.get(resource_class) or _NO_STOCK
+
+    def with_trait(self, trait: str) -> Rows:
+        return self._traits.get(trait, NONE)
+
+    def in_aggregate(self, aggregate: str) -> Rows:
+        return self._aggregates.get(aggregate, NONE)
+
+    @property
+    def sharing(self) -> Rows:
+        return self.with_trait(SHARING_TRAIT)
+
+    @property
+    def flat(self) -> bool:
+        """Whether every provider stands alone: no trees, and nobody shares."""
+        return not self.children and not self.sharing
+
+    def root_by_row(self) -> Numbers:
+        """The row of the root of each row's tree. What it says of rows not in use means nothing."""
+        return self._roots.whole()
+
+    def parent_by_row(self) -> Numbers:
+        """The row of each row's parent, -1 for roots."""
+        return self._parents.whole()
+
+    def roots_of(self, rows: Rows) -> Rows:
+        """The roots of the trees that these rows belong to."""
+        nested = rows & self.children
+        if not nested:
+            return rows
+        roots = self.root_by_row()[numbers_of(nested, self.size)]
+        return (rows ^ nested) | rows_of_numbers(roots, self.size)
+
+    def below(self, roots: Rows) -> Rows:
+        """All rows of the trees with these roots, the roots among them."""
+        if not roots or not self.children:
+            return roots
+        children = numbers_of(self.children, self.size)
+        near = mask_of(roots, self.size)[self.root_by_row()[children]]
+        return roots | rows_of_numbers(children[near], self.size)
+
+    def anchors(self, row: int) -> Rows:
+        """The roots of all trees that a sharing provider serves: one of theirs is in an aggregate of its own."""
+        anchors = self._anchors.get(row)
+        if anchors is None:
+            reached = NONE
+            for aggregate in self.provider(row).aggregates:
+                reached |= self.in_aggregate(aggregate)
+            anchors = self._anchors[row] = self.roots_of(reached)
+        return anchors
+
+
+_NO_STOCK = Stock()
+_NOBODY = Provider(id=0, uuid="", name="", root="")
+
+
+class _Draft:
+    """What the next index has to have differently, gathered over many changes and then applied at once."""
+
+    def __init__(self, base: Index) -> None:
+        self.base = base
+        self.size = base.size
+        self.rows: dict[str, int | None] = {}
+        self.providers: dict[int, Provider | None] = {}
+        self.traits: dict[str, dict[int, bool]] = defaultdict(dict)
+        self.aggregates: dict[str, dict[int, bool]] = defaultdict(dict)
+        self.inventories: dict[str, dict[int, tuple[Inventory, int] | None]] = defaultdict(dict)
+        self.used: dict[str, dict[int, int]] = defaultdict(dict)
+        self.roots: dict[int, str] = {}
+        self.parents: dict[int, str | None] = {}
+        self._spare: list[int] | None = None
+
+    def take(self, before: Provider | None, after: Provider | None) -> None:
+        row = self._row(before, after)
+        self.providers[row] = after
+        old, new = before or _NOBODY, after or _NOBODY
+        if old.traits != new.traits:
+            _toggle(self.traits, row, old.traits, new.traits)
+        if old.aggregates != new.aggregates:
+            _toggle(self.aggregates, row, old.aggregates, new.aggregates)
+        if after is not None and (before is None or before.root != after.root):
+            self.roots[row] = after.root
+        if before is None or old.parent != new.parent:
+            self.parents[row] = new.parent
+        if old.inventories is not new.inventories and old.inventories != new.inventories:
+            self._take_inventories(row, old, new)
+        if old.used is not new.used:
+            self._take_used(row, old, new)
+
+    def _row(self, before: Provider | None, after: Provider | None) -> int:
+        if before is not None:
+            uuid = before.uuid
+            known = self.rows.get(uuid)
+            row = self.base.row(uuid) if known is None else known
+            if after is None:
+                self.rows[uuid] = None
+            return row
+        assert after is not None, "a change from nothing to nothing"
+        row = self.rows[after.uuid] = self._new_row()
+        return row
+
+    def _new_row(self) -> int:
+        if self._spare is None:
+            vacant = ((1 << self.base.size) - 1) & ~self.base.live
+            self._spare = numbers_of(vacant, self.base.size).tolist()[::-1] if vacant else []
+        if self._spare:
+            return self._spare.pop()
+        self.size += 1
+        return self.size - 1
+
+    def _take_inventories(self, row: int, old: Provider, new: Provider) -> None:
+        for name in old.inventories.keys() - new.inventories.keys():
+            self.inventories[name][row] = None
+            self.used[name].pop(row, None)
+        for name, inventory in new.inventories.items():
+            if old.inventories.get(name) != inventory:
+                self.inventories[name][row] = (inventory, new.used_of(name))
+                self.used[name].pop(row, None)
+
+    def _take_used(self, row: int, old: Provider, new: Provider) -> None:
+        for name in old.used.keys() | new.used.keys():
+            used = new.used_of(name)
+            if used == old.used_of(name) or name not in new.inventories:
+                continue
+            if row in self.inventories[name]:
+                self.inventories[name][row] = (new.inventories[name], used)
+            else:
+                self.used[name][row] = used
+
+    def index(self) -> Index:
+        base = self.base
+        rows = base._row_by_uuid
+        for uuid, row in self.rows.items():
+            rows = rows.discard(uuid) if row is None else rows.insert(uuid, row)
+        moved = bool(self.roots or self.aggregates)
+        return Index(
+            size=self.size,
+            live=_switched(base.live, {row: after is not None for row, after in self.providers.items()})
+            if self.rows
+            else base.live,
+            children=_switched(
+                base.children, {row: parent is not None for row, parent in self.parents.items()}
+            ),
+            _row_by_uuid=rows,
+            _providers=self._table(),
+            _roots=base._roots.replaced({row: rows[root] for row, root in self.roots.items()})
+            if self.roots
+            else base._roots,
+            _parents=base._parents.replaced(
+                {row: -1 if parent is None else rows[parent] for row, parent in self.parents.items()}
+            )
+            if self.parents
+            else base._parents,
+            _stocks=self._stocks(),
+            _traits=_members(base._traits, self.traits),
+            _aggregates=_members(base._aggregates, self.aggregates),
+            _anchors={} if moved else base._anchors,
+        )
+
+    def _table(self) -> tuple[tuple[Provider | None, ...], ...]:
+        chunks = list(self.base._providers)
+        opened: dict[int, list[Provider | None]] = {}
+        for row, provider in self.providers.items():
+            number = row >> _CHUNK_BITS
+            if number not in opened:
+                while len(chunks) <= number:
+                    chunks.append((None,) * _CHUNK)
+                opened[number] = list(chunks[number])
+            opened[number][row & (_CHUNK - 1)] = provider
+        for number, chunk in opened.items():
+            chunks[number] = tuple(chunk)
+        return tuple(chunks)
+
+    def _stocks(self) -> HashTrieMap[str, Stock]:
+        stocks = self.base._stocks
+        for name, used in self.used.items():
+            if used:
+                stocks = stocks.insert(name, stocks[name].used(used))
+        for name, inventories in self.inventories.items():
+            if not inventories:
+                continue
+            stock = (stocks.get(name) or _NO_STOCK).replaced(inventories)
+            stocks = stocks.insert(name, stock) if stock.rows else stocks.discard(name)
+        return stocks
+
+
+def _toggle(sets: dict[str, dict[int, bool]], row: int, old: frozenset[str], new: frozenset[str]) -> None:
+    for name in old - new:
+        sets[name][row] = False
+    for name in new - old:
+        sets[name][row] = True
+
+
+def _switched(rows: Rows, switches: Mapping[int, bool]) -> Rows:
+    if not switches:
+        return rows
+    off = rows_of([row for row, on in switches.items() if not on])
+    return (rows & ~off) | rows_of([row for row, on in switches.items() if on])
+
+
+def _members(
+    sets: HashTrieMap[str, Rows], switches: Mapping[str, Mapping[int, bool]]
+) -> HashTrieMap[str, Rows]:
+    for name, switched in switches.items():
+        rows = _switched(sets.get(name, NONE), switched)
+        sets = sets.insert(name, rows) if rows else sets.discard(name)
+    return sets

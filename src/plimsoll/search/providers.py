@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The list of providers that match a request, each on its own."""
+
+from __future__ import annotations
+
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.world import World
+from plimsoll.search import filters
+from plimsoll.search.filters import Filter, narrow
+from plimsoll.search.index import Index
+from plimsoll.search.plan import NameMissing, unknown_class, unknown_trait
+from plimsoll.search.request import ProvidersRequest
+from plimsoll.search.rows import Rows, numbers_of
+
+
+def find_providers(world: World, index: Index, request: ProvidersRequest) -> list[Provider] | NameMissing:
+    """In the order in which they were created."""
+    steps = _steps(world, index, request)
+    if steps is None:
+        return []
+    if isinstance(steps, NameMissing):
+        return steps
+    rows = narrow(index, _named(world, index, request), steps)
+    found = index.providers(numbers_of(rows, index.size).tolist())
+    found.sort(key=lambda provider: provider.id)
+    return found
+
+
+def _named(world: World, index: Index, request: ProvidersRequest) -> Rows:
+    rows = index.live
+    if request.name:
+        named = world.provider_named(request.name)
+        rows &= index.rows_of_uuids([] if named is None else [named.uuid])
+    if request.uuid:
+        rows &= index.rows_of_uuids([request.uuid] if world.provider(request.uuid) else [])
+    return rows
+
+
+def _steps(world: World, index: Index, request: ProvidersRequest) -> list[Filter] | NameMissing | None:
+    """What to filter by; None where the answer is empty before a later name is even looked up."""
+    wanted = request.conditions
+    steps: list[Filter] = []
+    missing: NameMissing | None
+    if wanted.in_tree is not None:
+        provider = world.provider(wanted.in_tree)
+        if provider is None:
+            return None
+        steps.append(filters.InTree(wanted.in_tree, index.rows_of_uuids(world.trees[provider.root])))
+    for any_of in wanted.required:
+        missing = unknown_trait(world, any_of)
+        if missing is not None:
+            return missing
+    required = [filters.HasTrait(any_of) for any_of in wanted.required]
+    if required and not narrow(index, index.live, required):
+        return None
+    steps += required
+    missing = unknown_trait(world, wanted.forbidden)
+    if missing is not None:
+        return missing
+    if wanted.forbidden:
+        steps.append(filters.LacksTraits(wanted.forbidden))
+    if wanted.member_of:
+        if not filters.in_all(index, wanted.member_of):
+            return None
+        steps.append(filters.MemberOf(wanted.member_of))
+    if wanted.not_member_of:
+        steps.append(filters.NotMemberOf(wanted.not_member_of))
+    missing = unknown_class(world, request.resources)
+    if missing is not None:
+        return missing
+    for resource_class, amount in request.resources.items():
+        steps += filters.admitting(resource_class, amount)
+    return steps

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sets of rows as plain integers: bit n is set when row n is in the set.
+
+An integer is immutable, a set of 100,000 rows takes 12 KB, and `&`, `|` and `bit_count` on it cost
+microseconds. Masks (one bool per row) are the form in which NumPy works; these functions go between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows: TypeAlias = int
+Mask: TypeAlias = NDArray[np.bool_]
+Numbers: TypeAlias = NDArray[np.int64]
+
+NONE: Rows = 0
+_A_HANDFUL = 32
+
+
+def rows_of_mask(mask: Mask) -> Rows:
+    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+
+
+def rows_of_numbers(numbers: Numbers, size: int) -> Rows:
+    mask = np.zeros(size, np.bool_)
+    mask[numbers] = True
+    return rows_of_mask(mask)
+
+
+def rows_of(numbers: Collection[int]) -> Rows:
+    if len(numbers) > _A_HANDFUL:
+        return rows_of_numbers(np.fromiter(numbers, np.int64), max(numbers) + 1)
+    rows = NONE
+    for number in numbers:
+        rows |= 1 << number
+    return rows
+
+
+def mask_of(rows: Rows, size: int) -> Mask:
+    octets = np.frombuffer(rows.to_bytes((size + 7) // 8, "little"), np.uint8)
+    return np.unpackbits(octets, count=size, bitorder="little").view(np.bool_)
+
+
+def numbers_of(rows: Rows, size: int) -> Numbers:
+    """The rows of a set as an ascending array."""
+    return np.flatnonzero(mask_of(rows, size))

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Who could serve each part of a request, and at which trees.
+
+A slot is what one provider has to serve: a whole group with a suffix, or one resource class of the group
+without. Its supply is everybody who could, by their own conditions; whether the choices for all slots go
+together is asked later, tree by tree. The root of the tree that a candidate is built around is its anchor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from plimsoll.search import filters
+from plimsoll.search.filters import Filter, Tally, narrow
+from plimsoll.search.index import Index
+from plimsoll.search.request import Conditions, Group
+from plimsoll.search.rows import NONE, Rows, numbers_of
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """Who could serve a slot."""
+
+    rows: Rows
+    """Providers that serve their own tree."""
+    lenders: Mapping[int, Rows]
+    """Sharing providers, and the roots of the other trees they serve."""
+    anchors: Rows
+    """The roots of all trees at which somebody could serve."""
+
+    @property
+    def lent_to(self) -> Rows:
+        anchors = NONE
+        for roots in self.lenders.values():
+            anchors |= roots
+        return anchors
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    suffix: str
+    resources: Mapping[str, int]
+    supply: Supply
+
+    @property
+    def one_provider(self) -> bool:
+        return self.suffix != ""
+
+
+def slots_of(
+    index: Index, group: Group, roots: Rows, tree: Rows | None, tally: Tally | None = None
+) -> Iterator[Slot]:
+    """The slots of a group. `roots` may be anchors; `tree` is what in_tree asks for."""
+    if group.one_provider or index.flat:
+        yield Slot(group.suffix, group.resources, _supply_of_one(index, group, roots, tree, tally))
+        return
+    # Required traits may be spread over those who serve the classes. Where one serves all, it has them all.
+    wanted = group.conditions if len(group.resources) == 1 else replace(group.conditions, required=())
+    for resource_class, amount in group.resources.items():
+        supply = _supply_of_class(index, wanted, resource_class, amount, roots, tree, tally)
+        yield Slot(group.suffix, {resource_class: amount}, supply)
+
+
+def _supply_of_one(index: Index, group: Group, roots: Rows, tree: Rows | None, tally: Tally | None) -> Supply:
+    """Who meets all conditions of the group and has all its resources."""
+    wanted = group.conditions
+    if not group.resources and not wanted.required and not wanted.member_of:
+        # Nothing positive is asked of this provider: the API takes that as nobody, not as everybody.
+        return Supply(NONE, {}, NONE)
+    steps: list[Filter] = []
+    if tree is not None and group.resources:
+        assert wanted.in_tree is not None
+        steps.append(filters.InTree(wanted.in_tree, tree))
+    steps += map(filters.HasTrait, wanted.required)
+    if wanted.member_of:
+        steps.append(filters.MemberOf(wanted.member_of))
+    if wanted.not_member_of:
+        steps.append(filters.NotMemberOf(wanted.not_member_of))
+    if wanted.forbidden:
+        steps.append(filters.LacksTraits(wanted.forbidden))
+    for resource_class, amount in group.resources.items():
+        steps += filters.admitting(resource_class, amount)
+    rows = narrow(index, index.live, steps, tally)
+    return _supply(index, rows, rows & index.sharing, roots)
+
+
+def _supply_of_class(
+    index: Index,
+    wanted: Conditions,
+    resource_class: str,
+    amount: int,
+    roots: Rows,
+    tree: Rows | None,
+    tally: Tally | None,
+) -> Supply:
+    """Who has this resource, as one of several providers around a tree."""
+    steps: list[Filter] = []
+    if tree is not None:
+        assert wanted.in_tree is not None
+        steps.append(filters.InTree(wanted.in_tree, tree))
+    if wanted.forbidden:
+        steps.append(filters.LacksTraits(wanted.forbidden))
+    steps += map(filters.HasTrait, wanted.required)
+    steps += filters.admitting(resource_class, amount)
+    rows = narrow(index, index.live, steps, tally)
+    sharing = rows & index.sharing if tree is None else NONE
+    if wanted.not_member_of:
+        rows = narrow(index, rows, [filters.NotMemberOf(wanted.not_member_of, tree=True)], tally)
+        sharing = narrow(index, sharing, [filters.NotMemberOf(wanted.not_member_of)])
+        roots &= ~filters.in_any(index, wanted.not_member_of)
+    if wanted.member_of:
+        # That the anchor is in an aggregate speaks for its own providers, not for those who share with it.
+        rows = narrow(index, rows, [filters.MemberOf(wanted.member_of, tree=True)], tally)
+        sharing = narrow(index, sharing, [filters.MemberOf(wanted.member_of)])
+    return _supply(index, rows, sharing, roots)
+
+
+def _supply(index: Index, rows: Rows, sharing: Rows, roots: Rows) -> Supply:
+    lenders: dict[int, Rows] = {}
+    anchors = index.roots_of(rows) & roots
+    if sharing:
+        root_by_row = index.root_by_row()
+        for row in numbers_of(sharing, index.size).tolist():
+            lent_to = index.anchors(row) & roots & ~(1 << root_by_row.item(row))
+            if lent_to:
+                lenders[row] = lent_to
+                anchors |= lent_to
+    return Supply(rows, lenders, anchors)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which choices are taken, and in which order.
+
+With a limit trees take turns, so that a small answer still spans many of them; without one they come one
+after the other. With a limit trees are also opened in batches, so that a search which has enough has not
+looked at the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+import numpy as np
+
+from plimsoll.search.combine import Choice, Combiner
+from plimsoll.search.index import Index
+from plimsoll.search.join import Joined, join
+from plimsoll.search.options import options_at
+from plimsoll.search.plan import Plan
+from plimsoll.search.request import Order
+from plimsoll.search.rows import NONE, Mask, Numbers, mask_of, numbers_of
+
+_Found = tuple[int, Choice]
+"""A tree and one of its choices."""
+
+_WIDTH = 8
+"""So many partial choices of a tree are followed at least, in case the first ones lead nowhere."""
+_BATCH = 64
+"""So many trees are opened at least."""
+_BATCH_OF_ALL = 8192
+"""So many trees are joined at once when all are wanted."""
+MOST_PARTIAL = 1 << 18
+"""More partial choices at once are not kept; choices are then found one by one."""
+_PARTIAL_PER_CHOICE = 64
+"""The same for each choice that is asked for."""
+
+
+def choices(index: Index, plan: Plan, order: Order, limit: int | None) -> Numbers:
+    """The choices as a table: one row each, one column per slot. None is there twice."""
+    shuffle = None if order.shuffle_seed is None else np.random.default_rng(order.shuffle_seed)
+    visit = _Visit(index, plan, shuffle)
+    anchors = visit.anchors()
+    if limit is None:
+        found = visit.all(anchors, in_turns=order.strategy == "breadth-first")
+    else:
+        found = visit.some(anchors, limit)[:limit]
+    return found if shuffle is None else shuffle.permutation(found)
+
+
+class _Visit:
+    def __init__(self, index: Index, plan: Plan, shuffle: np.random.Generator | None) -> None:
+        self.index = index
+        self.plan = plan
+        self.shuffle = shuffle
+        self.lenders = {row for slot in plan.slots for row in slot.supply.lenders}
+
+    def anchors(self) -> Numbers:
+        """The trees to visit. Of those served by the same lenders and nobody of their own, one stands for all."""
+        anchors = numbers_of(self.plan.anchors, self.index.size)
+        if self.lenders:
+            anchors = anchors[self._unlike(anchors)]
+        return anchors if self.shuffle is None else self.shuffle.permutation(anchors)
+
+    def _unlike(self, anchors: Numbers) -> Mask:
+        supplies = {id(slot.supply): slot.supply for slot in self.plan.slots}.values()
+        own = NONE
+        for supply in supplies:
+            own |= self.index.roots_of(supply.rows)
+        keep = mask_of(own, self.index.size)[anchors]
+        dependent = anchors[~keep]
+        kind = np.zeros(len(dependent), np.int64)
+        for supply in supplies:
+            for lent_to in supply.lenders.values():
+                served = mask_of(lent_to, self.index.size)[dependent]
+                _, kind = np.unique(kind * 2 + served, return_inverse=True)
+        keep[np.flatnonzero(~keep)[np.unique(kind, return_index=True)[1]]] = True
+        return keep
+
+    def all(self, anchors: Numbers, in_turns: bool) -> Numbers:
+        parts = []
+        for start in range(0, len(anchors), _BATCH_OF_ALL):
+            here = anchors[start : start + _BATCH_OF_ALL]
+            parts.append(self._join(here, None, MOST_PARTIAL) or self._one_by_one(here))
+        return self._once(
+            self._in_turns(parts) if in_turns else np.concatenate([part.choices for part in parts])
+        )
+
+    def some(self, anchors: Numbers, limit: int) -> Numbers:
+        """At least `limit` choices if there are as many: the first ones of all trees, then the second ones."""
+        width = max(_WIDTH, -(-limit // len(anchors)))
+        most = min(MOST_PARTIAL, _PARTIAL_PER_CHOICE * max(limit, _BATCH))
+        finished: list[Joined] = []
+        while True:
+            parts: list[Joined] = []
+            fertile: list[Numbers] = []
+            barren: list[Numbers] = []
+            found = self._once(self._in_turns(finished))
+            start, batch = 0, max(limit, _BATCH)
+            while start < len(anchors) and len(found) < limit:
+                here = anchors[start : start + batch]
+                part = self._join(here, width, most) or self._one_by_one(here, limit)
+                parts.append(part)
+                fertile.append(here[part.cut & part.found])
+                barren.append(here[part.cut & ~part.found])
+                found = self._once(self._in_turns([*finished, *parts]))
+                start += batch
+                batch *= 2
+            if len(found) >= limit or not any(map(len, fertile + barren)):
+                return found
+            # A tree that gave something has more of it; one whose partial choices all failed is a hard one.
+            finished += [part.finished() for part in parts]
+            finished.append(self._one_by_one(np.concatenate(barren), limit))
+            anchors = np.concatenate(fertile)
+            width *= 8
+
+    def _join(self, anchors: Numbers, width: int | None, most: int) -> Joined | None:
+        options = options_at(self.index, self.plan, anchors, self.shuffle)
+        return join(self.index, self.plan, options, width, most)
+
+    def _one_by_one(self, anchors: Numbers, limit: int | None = None) -> Joined:
+        options = options_at(self.index, self.plan, anchors, self.shuffle)
+        combiner = Combiner(self.index, self.plan)
+        trees = (
+            ((tree, choice) for choice in combiner.at([option.at(tree) for option in options]))
+            for tree in range(len(anchors))
+        )
+        found = chain.from_iterable(trees) if limit is None else _taking_turns(trees)
+        taken = list(islice(self._each_once(found) if self.lenders else found, limit))
+        tree = np.array([tree for tree, _ in taken], np.int64)
+        table = np.array([choice for _, choice in taken], np.int64).reshape(len(taken), len(self.plan.slots))
+        order = np.argsort(tree, kind="stable")
+        return Joined(table[order], tree[order], np.zeros(len(anchors), np.bool_))
+
+    def _in_turns(self, parts: Sequence[Joined]) -> Numbers:
+        turns = np.concatenate([np.empty(0, np.int64), *[part.turn for part in parts]])
+        found = [np.empty((0, len(self.plan.slots)), np.int64), *[part.choices for part in parts]]
+        return np.concatenate(found)[np.argsort(turns, kind="stable")]
+
+    def _once(self, found: Numbers) -> Numbers:
+        """Without repetitions. Only what lenders do without anybody else can be found at several trees."""
+        if not self.lenders or not len(found):
+            return found
+        lends = np.zeros(self.index.size, np.bool_)
+        lends[list(self.lenders)] = True
+        suspects = np.all(lends[found], axis=1)
+        keep = ~suspects
+        seen: set[Choice] = set()
+        for place, choice in zip(np.flatnonzero(suspects).tolist(), found[suspects].tolist(), strict=True):
+            if tuple(choice) not in seen:
+                seen.add(tuple(choice))
+                keep[place] = True
+        once: Numbers = found[keep]
+        return once
+
+    def _each_once(self, found: Iterator[_Found]) -> Iterator[_Found]:
+        """The same, on the way."""
+        seen: set[Choice] = set()
+        for tree, choice in found:
+            if self.lenders.issuperset(choice):
+                if choice in seen:
+                    continue
+                seen.add(choice)
+            yield tree, choice
+
+
+def _taking_turns(trees: Iterable[Iterator[_Found]]) -> Iterator[_Found]:
+    """One choice of each tree, then a second of each, and so on. A tree is opened when its first turn comes."""
+    while True:
+        waiting: list[Iterator[_Found]] = []
+        for tree in trees:
+            found = next(tree, None)
+            if found is not None:
+                yield found
+                waiting.append(tree)
+        if not waiting:
+            return
+        trees = waiting

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Aggregates: which providers belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from plimsoll.domain import marks
+from plimsoll.domain.actor import Actor
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.refusals import Refusal
+from plimsoll.service.placement import Placement
+
+
+def set_for_provider(
+    placement: Placement, actor: Actor, uuid: str, aggregates: Iterable[str], generation: int | None
+) -> Provider | Refusal:
+    """Without a generation (clients from before it was asked for) nothing is checked and none is raised."""
+    return placement.write(
+        "provider.aggregates.set",
+        actor,
+        lambda draft: marks.set_aggregates(draft, uuid, aggregates, generation),
+        then=lambda world: world.providers[uuid],
+    )

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Resource classes: the kinds of things that providers have."""
+
+from __future__ import annotations
+
+from plimsoll.domain import names
+from plimsoll.domain.actor import Actor
+from plimsoll.domain.catalog import Term
+from plimsoll.domain.refusals import Refusal, ResourceClassExists, ResourceClassMissing
+from plimsoll.service.placement import Placement, nothing
+
+
+def list_all(placement: Placement) -> list[Term]:
+    return list(placement.world().classes)
+
+
+def get(placement: Placement, name: str) -> Term | ResourceClassMissing:
+    return placement.world().classes.get(name) or ResourceClassMissing(name)
+
+
+def create(placement: Placement, actor: Actor, name: str) -> Term | Refusal:
+    return placement.write(
+        "class.create",
+        actor,
+        lambda draft: names.add_class(draft, name),
+        then=lambda world: world.classes.by_name[name],
+    )
+
+
+def ensure(placement: Placement, actor: Actor, name: str) -> tuple[Term, bool]:
+    """The class with this name, and whether it is new."""
+    known = placement.world().classes.get(name)
+    made = known or create(placement, actor, name)
+    if isinstance(made, ResourceClassExists):  # somebody was faster
+        known = made = placement.world().classes.by_name[name]
+    assert isinstance(made, Term)
+    return made, known is None
+
+
+def rename(placement: Placement, actor: Actor, name: str, new_name: str) -> Term | Refusal:
+    return placement.write(
+        "class.rename",
+        actor,
+        lambda draft: names.rename_class(draft, name, new_name),
+        then=lambda world: world.classes.by_name[new_name],
+    )
+
+
+def delete(placement: Placement, actor: Actor, name: str) -> Refusal | None:
+    return placement.write("class.delete", actor, lambda draft: names.remove_class(draft, name), then=nothing)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What every use case works with: the ledger, and what the operator has set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from plimsoll.domain.actor import Actor
+from plimsoll.domain.draft import Draft
+from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.world import World
+from plimsoll.ledger.command import Command
+from plimsoll.ledger.ledger import Ledger
+from plimsoll.search.request import Order
+
+T = TypeVar("T")
+
+NOBODY = "00000000-0000-0000-0000-000000000000"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Owners for clients too old to name one, and the order in which candidates are made."""
+
+    incomplete_project: str = NOBODY
+    incomplete_user: str = NOBODY
+    order: Order = field(default_factory=Order)
+    shuffle: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    ledger: Ledger
+    settings: Settings = field(default_factory=Settings)
+
+    def world(self) -> World:
+        return self.ledger.world()
+
+    def write(
+        self,
+        operation: str,
+        actor: Actor,
+        decide: Callable[[Draft], Refusal | None],
+        then: Callable[[World], T],
+        consumers: tuple[str, ...] = (),
+    ) -> T | Refusal:
+        """Submits a command, and makes the answer from the world right after it."""
+        outcome = self.ledger.submit(Command(operation, actor, decide, consumers))
+        return outcome if isinstance(outcome, Refusal) else then(outcome)
+
+
+def nothing(_: Any) -> None:
+    """The answer of a use case that has none."""

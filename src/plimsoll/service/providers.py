@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Providers: made, found, renamed, moved, removed."""
+
+from __future__ import annotations
+
+from plimsoll.domain import trees
+from plimsoll.domain.actor import Actor
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.refusals import ProviderMissing, Refusal
+from plimsoll.domain.trees import KEEP, NewParent
+from plimsoll.search.providers import find_providers
+from plimsoll.search.request import ProvidersRequest
+from plimsoll.service.placement import Placement, nothing
+
+__all__ = ["KEEP", "create", "delete", "find", "get", "update"]
+
+
+def get(placement: Placement, uuid: str) -> Provider | ProviderMissing:
+    return placement.world().provider(uuid) or ProviderMissing(uuid)
+
+
+def find(placement: Placement, request: ProvidersRequest) -> list[Provider] | Refusal:
+    snapshot = placement.ledger.snapshot()
+    return find_providers(snapshot.world, snapshot.index, request)
+
+
+def create(
+    placement: Placement, actor: Actor, uuid: str, name: str, parent: str | None
+) -> Provider | Refusal:
+    return placement.write(
+        "provider.create",
+        actor,
+        lambda draft: trees.add_provider(draft, uuid, name, parent),
+        then=lambda world: world.providers[uuid],
+    )
+
+
+def update(
+    placement: Placement, actor: Actor, uuid: str, name: str, parent: NewParent, reparenting: bool
+) -> Provider | Refusal:
+    return placement.write(
+        "provider.update",
+        actor,
+        lambda draft: trees.change_provider(draft, uuid, name, parent, reparenting=reparenting),
+        then=lambda world: world.providers[uuid],
+    )
+
+
+def delete(placement: Placement, actor: Actor, uuid: str) -> Refusal | None:
+    return placement.write(
+        "provider.delete", actor, lambda draft: trees.remove_provider(draft, uuid), then=nothing
+    )

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Traits: the names, and which providers have them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from plimsoll.domain import marks, names
+from plimsoll.domain.actor import Actor
+from plimsoll.domain.catalog import Term
+from plimsoll.domain.draft import Draft
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.refusals import ProviderMissing, Refusal, TraitsMissing
+from plimsoll.domain.world import World
+from plimsoll.service.placement import Placement, nothing
+
+
+def get(placement: Placement, name: str) -> Term | TraitsMissing:
+    return placement.world().traits.get(name) or TraitsMissing((name,))
+
+
+def list_all(
+    placement: Placement,
+    among: frozenset[str] | None = None,
+    prefix: str | None = None,
+    associated: bool | None = None,
+) -> list[Term]:
+    """Traits among these names, that begin like this, and that some provider has, or none."""
+    snapshot = placement.ledger.snapshot()
+    begins = None if prefix is None else _like(prefix)
+    return [
+        term
+        for term in snapshot.world.traits
+        if (among is None or term.name in among)
+        and (begins is None or begins.match(term.name))
+        and (associated is None or bool(snapshot.index.with_trait(term.name)) == associated)
+    ]
+
+
+def create(placement: Placement, actor: Actor, name: str) -> tuple[Term, bool]:
+    """The trait with this name, and whether it is new."""
+    known = placement.world().traits.get(name)
+    if known is not None:
+        return known, False
+    was_there: list[bool] = []
+
+    def decide(draft: Draft) -> Refusal | None:
+        was_there.append(name in draft.world.traits)
+        return names.add_trait(draft, name)
+
+    term = placement.write("trait.create", actor, decide, then=lambda world: world.traits.by_name[name])
+    assert isinstance(term, Term)
+    return term, not was_there[-1]
+
+
+def delete(placement: Placement, actor: Actor, name: str) -> Refusal | None:
+    return placement.write("trait.delete", actor, lambda draft: names.remove_trait(draft, name), then=nothing)
+
+
+def of_provider(placement: Placement, uuid: str) -> tuple[Provider, list[Term]] | ProviderMissing:
+    world = placement.world()
+    if world.provider(uuid) is None:
+        return ProviderMissing(uuid)
+    return _traits_of(world, uuid)
+
+
+def set_for_provider(
+    placement: Placement, actor: Actor, uuid: str, generation: int, traits: Iterable[str]
+) -> tuple[Provider, list[Term]] | Refusal:
+    return placement.write(
+        "provider.traits.set",
+        actor,
+        lambda draft: marks.set_traits(draft, uuid, traits, generation),
+        then=lambda world: _traits_of(world, uuid),
+    )
+
+
+def clear_for_provider(placement: Placement, actor: Actor, uuid: str) -> Refusal | None:
+    return placement.write(
+        "provider.traits.clear",
+        actor,
+        lambda draft: marks.set_traits(draft, uuid, (), generation=None),
+        then=nothing,
+    )
+
+
+def _traits_of(world: World, uuid: str) -> tuple[Provider, list[Term]]:
+    provider = world.providers[uuid]
+    return provider, [world.traits.by_name[name] for name in provider.listed_traits()]
+
+
+def _like(prefix: str) -> re.Pattern[str]:
+    """The reference hands the prefix to SQL's LIKE: `_` and `%` are wildcards there, and case does not count."""
+    pattern = "".join({"_": ".", "%": ".*"}.get(char, re.escape(char)) for char in prefix)
+    return re.compile(pattern, re.DOTALL | re.IGNORECASE)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What stays in SQL: consumers and single allocations, read by index when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Join, Select, bindparam, func, select
+
+from plimsoll.domain.consumer import (
+    Allocation,
+    Consumer,
+    ConsumerAllocations,
+    Holding,
+    ProviderAllocations,
+)
+from plimsoll.storage import tables as t
+
+_A, _C, _P, _RC = t.allocations.c, t.consumers.c, t.resource_providers.c, t.resource_classes.c
+
+_OWNED_CONSUMERS = t.consumers.join(t.projects, _C.project_id == t.projects.c.id).join(
+    t.users, _C.user_id == t.users.c.id
+)
+
+_CONSUMERS = (
+    select(_C.uuid, t.projects.c.external_id, t.users.c.external_id, t.consumer_types.c.name, _C.generation)
+    .select_from(_OWNED_CONSUMERS.outerjoin(t.consumer_types, _C.consumer_type_id == t.consumer_types.c.id))
+    .where(_C.uuid.in_(bindparam("consumers", expanding=True)))
+)
+
+_ALLOCATIONS = (
+    select(_A.consumer_id, _P.uuid, _RC.name, _A.used, _A.created_at, _A.updated_at, _P.generation)
+    .select_from(
+        t.allocations.join(t.resource_providers, _A.resource_provider_id == _P.id).join(
+            t.resource_classes, _A.resource_class_id == _RC.id
+        )
+    )
+    .where(_A.consumer_id.in_(bindparam("consumers", expanding=True)))
+    .order_by(_A.id)
+)
+
+_OF_PROVIDER = (
+    select(_C.uuid, _C.generation, _RC.name, _A.used, _A.created_at, _A.updated_at)
+    .select_from(
+        t.allocations.join(_OWNED_CONSUMERS, _A.consumer_id == _C.uuid).join(
+            t.resource_classes, _A.resource_class_id == _RC.id
+        )
+    )
+    .where(_A.resource_provider_id == bindparam("provider_id"))
+    .order_by(_A.id)
+)
+
+
+def holdings(conn: Connection, uuids: Iterable[str]) -> dict[str, Holding]:
+    """The consumers that a batch of commands is about, in two queries."""
+    wanted = {"consumers": sorted(set(uuids))}
+    consumers = {row[0]: Consumer(*row) for row in conn.execute(_CONSUMERS, wanted)}
+    allocations: dict[str, list[Allocation]] = {}
+    for consumer, provider, resource_class, used, *_ in conn.execute(_ALLOCATIONS, wanted):
+        allocations.setdefault(consumer, []).append(Allocation(provider, resource_class, used))
+    return {
+        uuid: Holding(consumers.get(uuid), tuple(allocations.get(uuid, ())))
+        for uuid in consumers.keys() | allocations.keys()
+    }
+
+
+def allocations_of_consumer(conn: Connection, uuid: str) -> ConsumerAllocations:
+    """Allocations without the record of a consumer are not shown, as the reference does not show them."""
+    wanted = {"consumers": [uuid]}
+    row = conn.execute(_CONSUMERS, wanted).first()
+    if row is None:
+        return ConsumerAllocations(None, {}, None)
+    by_provider: dict[str, tuple[int, dict[str, int]]] = {}
+    modified_at = None
+    for _, provider, resource_class, used, created, updated, generation in conn.execute(_ALLOCATIONS, wanted):
+        by_provider.setdefault(provider, (generation, {}))[1][resource_class] = used
+        modified_at = _later(modified_at, updated or created)
+    return ConsumerAllocations(Consumer(*row), by_provider, modified_at)
+
+
+def allocations_of_provider(conn: Connection, provider_id: int) -> ProviderAllocations:
+    by_consumer: dict[str, tuple[int, dict[str, int]]] = {}
+    modified_at = None
+    for row in conn.execute(_OF_PROVIDER, {"provider_id": provider_id}):
+        consumer, generation, resource_class, used, created, updated = row
+        by_consumer.setdefault(consumer, (generation, {}))[1][resource_class] = used
+        modified_at = _later(modified_at, updated or created)
+    return ProviderAllocations(by_consumer, modified_at)
+
+
+def allocations_of_owner(
+    conn: Connection, project: str, user: str | None
+) -> list[tuple[str, dict[str, int]]]:
+    """What all consumers of a project, or of one user in it, hold: an entry for each consumer and provider."""
+    query = _of_owner(
+        select(_C.uuid, _P.uuid, _RC.name, _A.used).select_from(
+            _owned_allocations().join(t.resource_providers, _A.resource_provider_id == _P.id)
+        ),
+        project,
+        user,
+    ).order_by(_C.id, _A.id)
+    entries: dict[tuple[str, str], dict[str, int]] = {}
+    for consumer, provider, resource_class, used in conn.execute(query):
+        entries.setdefault((consumer, provider), {})[resource_class] = used
+    return [(provider, resources) for (_, provider), resources in entries.items()]
+
+
+def usage_of_owner(conn: Connection, project: str, user: str | None) -> dict[str, int]:
+    query = _of_owner(
+        select(_RC.name, func.sum(_A.used)).select_from(_owned_allocations()), project, user
+    ).group_by(_RC.name)
+    return {name: int(used) for name, used in conn.execute(query)}
+
+
+def usage_by_type(
+    conn: Connection, project: str, user: str | None
+) -> list[tuple[str | None, int, dict[str, int]]]:
+    """For each type, and None for consumers without one: how many consumers, and what they use."""
+    typed = _owned_allocations().outerjoin(t.consumer_types, _C.consumer_type_id == t.consumer_types.c.id)
+    type_name = t.consumer_types.c.name
+    counts = _of_owner(
+        select(type_name, func.count(_A.consumer_id.distinct())).select_from(typed), project, user
+    ).group_by(type_name)
+    sums = _of_owner(
+        select(type_name, _RC.name, func.sum(_A.used)).select_from(typed), project, user
+    ).group_by(type_name, _RC.name)
+    used: dict[str | None, dict[str, int]] = {}
+    for name, resource_class, amount in conn.execute(sums):
+        used.setdefault(name, {})[resource_class] = int(amount)
+    return [(name, count, used[name]) for name, count in conn.execute(counts)]
+
+
+def _owned_allocations() -> Join:
+    return t.allocations.join(_OWNED_CONSUMERS, _A.consumer_id == _C.uuid).join(
+        t.resource_classes, _A.resource_class_id == _RC.id
+    )
+
+
+def _of_owner(query: Select[Any], project: str, user: str | None) -> Select[Any]:
+    query = query.where(t.projects.c.external_id == project)
+    return query if user is None else query.where(t.users.c.external_id == user)
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    if one is None or other is None:
+        return one or other
+    return max(one, other)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reads a whole world from SQL: what a process does at its start, and when it fell too far behind.
+
+Everything that memory holds is checked on the way in: a provider whose tree is broken is left out, as the
+reference leaves it out of its answers, and `plimsoll db verify` names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, Table, func, select
+
+from plimsoll.domain.catalog import Catalog, Term
+from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.world import World
+from plimsoll.storage import tables as t
+
+
+def load_world(conn: Connection) -> World:
+    """The world as this connection's transaction sees it."""
+    classes = _catalog(conn, t.resource_classes)
+    traits = _catalog(conn, t.traits)
+    return World.of(
+        _providers(conn, classes, traits),
+        classes=classes,
+        traits=traits,
+        consumer_types=_catalog(conn, t.consumer_types),
+    )
+
+
+def _catalog(conn: Connection, table: Table) -> Catalog:
+    rows = conn.execute(select(table.c.id, table.c.name, table.c.created_at, table.c.updated_at))
+    return Catalog(Term(id_, name, updated or created) for id_, name, created, updated in rows)
+
+
+def _providers(conn: Connection, classes: Catalog, traits: Catalog) -> Iterable[Provider]:
+    inventories = _inventories(conn, classes)
+    used = _used(conn, classes)
+    provider_traits = _marks(
+        conn, t.resource_provider_traits, "trait_id", {term.id: term.name for term in traits}
+    )
+    aggregates = _marks(
+        conn,
+        t.resource_provider_aggregates,
+        "aggregate_id",
+        {row.id: row.uuid for row in conn.execute(select(t.placement_aggregates))},
+    )
+    p = t.resource_providers.c
+    rows = conn.execute(
+        select(
+            p.id,
+            p.uuid,
+            p.name,
+            p.generation,
+            p.root_provider_id,
+            p.parent_provider_id,
+            p.created_at,
+            p.updated_at,
+        ).order_by(p.id)
+    ).all()
+    uuids: dict[int | None, str] = {row.id: row.uuid for row in rows}
+    for id_, uuid, name, generation, root_id, parent_id, created, updated in rows:
+        root = uuids.get(root_id)
+        if root is None:
+            continue
+        yield Provider(
+            id=id_,
+            uuid=uuid,
+            name=name,
+            root=root,
+            parent=uuids.get(parent_id),
+            generation=generation or 0,
+            inventories=inventories.get(id_, {}),
+            used=used.get(id_, {}),
+            traits=frozenset(provider_traits.get(id_, ())),
+            aggregates=frozenset(aggregates.get(id_, ())),
+            modified_at=updated or created,
+        )
+
+
+def _inventories(conn: Connection, classes: Catalog) -> dict[int, dict[str, Inventory]]:
+    i = t.inventories.c
+    columns: tuple[Any, ...] = (
+        i.resource_provider_id,
+        i.resource_class_id,
+        i.total,
+        i.reserved,
+        i.min_unit,
+        i.max_unit,
+        i.step_size,
+        i.allocation_ratio,
+        i.created_at,
+        i.updated_at,
+    )
+    found: dict[int, dict[str, Inventory]] = {}
+    for row in conn.execute(select(*columns).order_by(i.id)):
+        provider_id, class_id, total, reserved, min_unit, max_unit, step_size, ratio, created, updated = row
+        term = classes.by_id.get(class_id)
+        if term is not None:
+            found.setdefault(provider_id, {})[term.name] = Inventory(
+                total, reserved, min_unit, max_unit, step_size, ratio, modified_at=updated or created
+            )
+    return found
+
+
+def _used(conn: Connection, classes: Catalog) -> dict[int, dict[str, int]]:
+    a = t.allocations.c
+    sums = select(a.resource_provider_id, a.resource_class_id, func.sum(a.used)).group_by(
+        a.resource_provider_id, a.resource_class_id
+    )
+    found: dict[int, dict[str, int]] = {}
+    for provider_id, class_id, amount in conn.execute(sums):
+        term = classes.by_id.get(class_id)
+        if term is not None:
+            found.setdefault(provider_id, {})[term.name] = int(amount)
+    return found
+
+
+def _marks(conn: Connection, table: Table, column: str, names: dict[int, Any]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for provider_id, mark_id in conn.execute(select(table.c.resource_provider_id, table.c[column])):
+        name = names.get(mark_id)
+        if name is not None:
+            found.setdefault(provider_id, []).append(name)
+    return found

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Bring a database to the schema that this release works on, or say plainly why that cannot be done.
+
+An empty database gets the reference's tables and ours; one that the reference left at REFERENCE_HEAD gets
+ours and is otherwise not touched. Any number of processes may do this at once: one does it, and the others
+find it done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, delete, insert, inspect, select
+
+from plimsoll.storage.engine import Database
+from plimsoll.storage.tables import (
+    OWN_HEAD,
+    OWN_VERSION_TABLE,
+    REFERENCE_HEAD,
+    REFERENCE_REVISIONS,
+    REFERENCE_VERSION_TABLE,
+    own_version,
+    reference,
+    reference_version,
+)
+
+_REFERENCE_RELEASE = "openstack-placement 16.0.0"
+
+_NEWER = (
+    "The database is at revision {revision} of Plimsoll's own tables, which this release does not know."
+    " A newer Plimsoll made it; run that one."
+)
+_OLDER = (
+    "The database is at revision {revision} of the Placement schema; Plimsoll takes over at {head}."
+    f" Run `placement-manage db sync` of {_REFERENCE_RELEASE} on it (and `placement-manage db"
+    " online_data_migrations` if it asks for that), then run `plimsoll db sync` again."
+)
+_UNKNOWN = (
+    "The database is at revision {revision}, which is none of the Placement schema's up to {head}. Either it"
+    f" belongs to another service, or to a Placement newer than {_REFERENCE_RELEASE}. Nothing was changed."
+)
+_UNVERSIONED = (
+    "The database has Placement's tables but no record of their revision. If they are those of"
+    f" {_REFERENCE_RELEASE}, run `plimsoll db stamp head`, then `plimsoll db sync` again."
+)
+_INCOMPLETE = (
+    "The database says it is at revision {revision} of the Placement schema, but these tables are missing:"
+    " {missing}. Restore it from a backup, or give Plimsoll an empty one."
+)
+_NO_SUCH_REVISION = "Can't locate revision identified by {revision!r}"
+_SEVERAL = "The table {table} holds several revisions: {revisions}. It must hold one."
+
+
+class SchemaError(Exception):
+    """The schema is not one that we may or can work on; the text says why and what to run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a database holds before anything is done to it."""
+
+    revision: str | None
+    present: frozenset[str]
+
+    @property
+    def missing(self) -> frozenset[str]:
+        return _reference_tables() - self.present
+
+
+def sync(db: Database) -> None:
+    """Create what is missing. Raises SchemaError, and changes nothing, if we do not know the schema."""
+    with db.change_schema() as connection:
+        found = _look(connection)
+        if found.revision is None and not (found.present & _reference_tables()):
+            reference.create_all(connection)
+            _set_revision(connection, REFERENCE_HEAD)
+        else:
+            _refuse_unless_at_head(found)
+        _upgrade_own(connection)
+
+
+def is_current(db: Database) -> bool:
+    """Whether `sync` would have nothing to do."""
+    with db.read() as connection:
+        found = _look(connection)
+        return (
+            found.revision == REFERENCE_HEAD and not found.missing and _own_revision(connection) == OWN_HEAD
+        )
+
+
+def has_reference_tables(db: Database) -> bool:
+    """Whether there is anything of Placement's to look at."""
+    with db.read() as connection:
+        return not _look(connection).missing
+
+
+def version(db: Database) -> str | None:
+    """The revision of the reference's schema that the database is at, or None if it has none."""
+    with db.read() as connection:
+        return _revision(connection)
+
+
+def stamp(db: Database, revision: str) -> None:
+    """Record that the database is at a revision of the reference's schema, without looking or touching.
+
+    A revision may be shortened as long as one only begins with it; `head` is the newest and `base` is none.
+    """
+    resolved = _resolve(revision)
+    with db.change_schema() as connection:
+        reference_version.create(connection, checkfirst=True)
+        _set_revision(connection, resolved)
+
+
+def _look(connection: Connection) -> _Found:
+    return _Found(_revision(connection), frozenset(inspect(connection).get_table_names()))
+
+
+def _reference_tables() -> frozenset[str]:
+    return frozenset(reference.tables) - {REFERENCE_VERSION_TABLE}
+
+
+def _refuse_unless_at_head(found: _Found) -> None:
+    match found.revision:
+        case str(revision) if revision == REFERENCE_HEAD:
+            if found.missing:
+                missing = ", ".join(sorted(found.missing))
+                raise SchemaError(_INCOMPLETE.format(revision=revision, missing=missing))
+        case str(revision) if revision in REFERENCE_REVISIONS:
+            raise SchemaError(_OLDER.format(revision=revision, head=REFERENCE_HEAD))
+        case str(revision):
+            raise SchemaError(_UNKNOWN.format(revision=revision, head=REFERENCE_HEAD))
+        case None:
+            raise SchemaError(_UNVERSIONED)
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(REFERENCE_VERSION_TABLE):
+        return None
+    revisions = connection.scalars(select(reference_version.c.version_num)).all()
+    if len(revisions) > 1:
+        listed = ", ".join(sorted(revisions))
+        raise SchemaError(_SEVERAL.format(table=REFERENCE_VERSION_TABLE, revisions=listed))
+    return revisions[0] if revisions else None
+
+
+def _set_revision(connection: Connection, revision: str | None) -> None:
+    connection.execute(delete(reference_version))
+    if revision is not None:
+        connection.execute(insert(reference_version).values(version_num=revision))
+
+
+def _resolve(revision: str) -> str | None:
+    if revision in ("head", "heads"):
+        return REFERENCE_HEAD
+    if revision == "base":
+        return None
+    matches = [known for known in REFERENCE_REVISIONS if revision and known.startswith(revision)]
+    if len(matches) != 1:
+        raise SchemaError(_NO_SUCH_REVISION.format(revision=revision))
+    return matches[0]
+
+
+def _own_revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(OWN_VERSION_TABLE):
+        return None
+    return connection.scalar(select(own_version.c.version_num))
+
+
+def _upgrade_own(connection: Connection) -> None:
+    revision = _own_revision(connection)
+    if revision == OWN_HEAD:
+        return
+    # Imported here because most starts find the tables current, and Alembic takes long to import.
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if revision is not None and revision not in known:
+        raise SchemaError(_NEWER.format(revision=revision))
+    command.upgrade(config, "head")

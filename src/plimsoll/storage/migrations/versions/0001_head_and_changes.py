@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The head, with its one row, and the change log."""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import mysql
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    head = op.create_table(
+        "plimsoll_head",
+        sa.Column("id", sa.SmallInteger, autoincrement=False, nullable=False),
+        sa.Column("seq", sa.BigInteger, nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sa.CheckConstraint("id = 1", name="plimsoll_head_is_one_row"),
+    )
+    op.create_table(
+        "plimsoll_changes",
+        sa.Column(
+            "seq",
+            sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+            autoincrement=False,
+            nullable=False,
+        ),
+        sa.Column(
+            "at", sa.DateTime().with_variant(mysql.DATETIME(fsp=6), "mysql", "mariadb"), nullable=False
+        ),
+        sa.Column("request_id", sa.String(64)),
+        sa.Column("user_id", sa.String(255)),
+        sa.Column("project_id", sa.String(255)),
+        sa.Column("operation", sa.String(64), nullable=False),
+        sa.Column("effects", sa.Text().with_variant(mysql.LONGTEXT(), "mysql", "mariadb"), nullable=False),
+        sa.PrimaryKeyConstraint("seq"),
+    )
+    op.bulk_insert(head, [{"id": 1, "seq": 0}])

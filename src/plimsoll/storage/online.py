@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Data migrations that run while the service does: they complete rows that older Placements left incomplete.
+
+Each is safe to repeat, works in batches, and tells running services in the change log to load anew whenever
+it has changed something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection, Table, func, insert, inspect, select, update
+
+from plimsoll.storage.engine import Database
+from plimsoll.storage.tables import (
+    allocations,
+    changes,
+    consumers,
+    head,
+    projects,
+    resource_providers,
+    users,
+)
+
+OPERATION = "online_data_migrations"
+RELOAD = '[["reload"]]'
+
+
+_ROOTLESS = select(resource_providers.c.id).where(resource_providers.c.root_provider_id.is_(None))
+_UNRECORDED = (
+    select(allocations.c.consumer_id)
+    .select_from(allocations.outerjoin(consumers, allocations.c.consumer_id == consumers.c.uuid))
+    .where(consumers.c.id.is_(None))
+    .distinct()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many rows wanted the migration, up to the limit, and how many got it."""
+
+    found: int = 0
+    done: int = 0
+
+    def __add__(self, other: Outcome) -> Outcome:
+        return Outcome(self.found + other.found, self.done + other.done)
+
+
+def _utcnow() -> datetime:
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Who owns consumers that nobody claimed, and what time it is."""
+
+    incomplete_project_id: str
+    incomplete_user_id: str
+    now: Callable[[], datetime] = field(default=_utcnow)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one round over all migrations did, and which of them failed."""
+
+    outcomes: Mapping[str, Outcome]
+    failures: Mapping[str, Exception]
+
+
+def count_rootless_providers(connection: Connection) -> int:
+    """How many providers `set_root_provider_ids` has yet to see to."""
+    return connection.scalar(select(func.count()).select_from(_ROOTLESS.subquery())) or 0
+
+
+def count_incomplete_consumers(connection: Connection) -> int:
+    """How many consumers `create_incomplete_consumers` has yet to create."""
+    return connection.scalar(select(func.count()).select_from(_UNRECORDED.subquery())) or 0
+
+
+def set_root_provider_ids(connection: Connection, limit: int, settings: Settings) -> Outcome:
+    """Make each provider that has no root its own root: it is older than provider trees."""
+    rootless = _ROOTLESS.order_by(resource_providers.c.id).limit(limit).subquery()
+    result = connection.execute(
+        update(resource_providers)
+        .where(resource_providers.c.id.in_(select(rootless.c.id)))
+        .values(root_provider_id=resource_providers.c.id, updated_at=settings.now())
+    )
+    return Outcome(result.rowcount, result.rowcount)
+
+
+def create_incomplete_consumers(connection: Connection, limit: int, settings: Settings) -> Outcome:
+    """Give a consumer record, with the configured owner, to allocations whose consumer has none."""
+    uuids = connection.scalars(_UNRECORDED.order_by(allocations.c.consumer_id).limit(limit)).all()
+    if not uuids:
+        return Outcome()
+    now = settings.now()
+    owner = {
+        "project_id": _row_id(connection, projects, settings.incomplete_project_id, now),
+        "user_id": _row_id(connection, users, settings.incomplete_user_id, now),
+    }
+    connection.execute(
+        insert(consumers), [{"uuid": uuid, "generation": 0, "created_at": now, **owner} for uuid in uuids]
+    )
+    return Outcome(len(uuids), len(uuids))
+
+
+MIGRATIONS: tuple[Callable[[Connection, int, Settings], Outcome], ...] = (
+    set_root_provider_ids,
+    create_incomplete_consumers,
+)
+
+
+def run_batch(db: Database, limit: int, settings: Settings) -> Batch:
+    """Run each migration in turn until `limit` rows are migrated; one that fails does not stop the next."""
+    outcomes: dict[str, Outcome] = {}
+    failures: dict[str, Exception] = {}
+    left = limit
+    for migration in MIGRATIONS:
+        name = migration.__name__
+        try:
+            outcomes[name] = _run(db, migration, left, settings)
+        except Exception as failure:
+            failures[name] = failure
+            outcomes[name] = Outcome()
+        left -= outcomes[name].done
+        if left <= 0:
+            break
+    return Batch(outcomes, failures)
+
+
+def _run(
+    db: Database,
+    migration: Callable[[Connection, int, Settings], Outcome],
+    limit: int,
+    settings: Settings,
+) -> Outcome:
+    with db.write() as connection:
+        outcome = migration(connection, limit, settings)
+        if outcome.done and inspect(connection).has_table(head.name):
+            _tell_running_services(connection, settings.now())
+        return outcome
+
+
+def _tell_running_services(connection: Connection, now: datetime) -> None:
+    connection.execute(update(head).values(seq=head.c.seq + 1))
+    seq = connection.scalar(select(func.max(head.c.seq)))
+    connection.execute(insert(changes).values(seq=seq, at=now, operation=OPERATION, effects=RELOAD))
+
+
+def _row_id(connection: Connection, table: Table, external_id: str, now: datetime) -> int:
+    known = select(table.c.id).where(table.c.external_id == external_id)
+    row_id: int | None = connection.scalar(known)
+    if row_id is None:
+        connection.execute(insert(table).values(external_id=external_id, created_at=now))
+        row_id = connection.scalar(known)
+    assert row_id is not None
+    return row_id

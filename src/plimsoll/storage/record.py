@@ -1,0 +1,360 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Writes effects to SQL, inside the transaction that holds the head.
+
+What claims write, the bulk of all writes, is gathered over a batch of commands and written with one
+statement of each kind; what creates things is written at once, because the database numbers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Table, and_, bindparam, delete, insert, select, update
+
+from plimsoll.domain import effects as e
+from plimsoll.domain.consumer import Consumer
+from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.world import World
+from plimsoll.storage import tables as t
+from plimsoll.storage.owners import Owners, new_id
+
+_RAISE_GENERATION = (
+    update(t.resource_providers)
+    .where(t.resource_providers.c.id == bindparam("provider_id"))
+    .values(generation=bindparam("new_generation"), updated_at=bindparam("now"))
+)
+_CHANGE_CONSUMER = (
+    update(t.consumers)
+    .where(t.consumers.c.uuid == bindparam("consumer"))
+    .values(
+        project_id=bindparam("project"),
+        user_id=bindparam("user"),
+        consumer_type_id=bindparam("type"),
+        generation=bindparam("new_generation"),
+        updated_at=bindparam("now"),
+    )
+)
+_FORGET_CONSUMERS = delete(t.consumers).where(t.consumers.c.uuid.in_(bindparam("consumers", expanding=True)))
+_LET_GO = delete(t.allocations).where(t.allocations.c.consumer_id.in_(bindparam("consumers", expanding=True)))
+_AGGREGATE_IDS = select(t.placement_aggregates.c.uuid, t.placement_aggregates.c.id).where(
+    t.placement_aggregates.c.uuid.in_(bindparam("uuids", expanding=True))
+)
+
+
+class Recorder:
+    """Records the effects of one batch of commands. Call `flush` before the commit, `remember` after it."""
+
+    def __init__(self, conn: Connection, projects: Owners, users: Owners) -> None:
+        self._conn = conn
+        self._projects = projects
+        self._users = users
+        self._owner_ids: dict[Owners, dict[str, int]] = {projects: {}, users: {}}
+        self._generations: dict[int, dict[str, Any]] = {}
+        self._held: dict[str, list[dict[str, Any]]] = {}
+        self._consumers: dict[str, _PendingConsumer] = {}
+        self._writers: Mapping[type[e.Effect], Callable[[Any, World, datetime], e.Effect | None]] = {
+            e.ProviderAdded: self._add_provider,
+            e.ProviderRenamed: self._rename_provider,
+            e.ProviderMoved: self._move_provider,
+            e.ProviderRemoved: self._remove_provider,
+            e.GenerationRaised: self._raise_generation,
+            e.InventoryAdded: self._add_inventory,
+            e.InventoryChanged: self._change_inventory,
+            e.InventoryRemoved: self._remove_inventory,
+            e.TraitsSet: self._set_traits,
+            e.AggregatesSet: self._set_aggregates,
+            e.AllocationsReplaced: self._replace_allocations,
+            e.ConsumerAdded: self._put_consumer,
+            e.ConsumerChanged: self._put_consumer,
+            e.ConsumerRemoved: self._remove_consumer,
+            e.ClassAdded: self._add_class,
+            e.ClassRenamed: self._rename_class,
+            e.ClassRemoved: self._remove_class,
+            e.TraitAdded: self._add_trait,
+            e.TraitRemoved: self._remove_trait,
+            e.ConsumerTypeAdded: self._add_consumer_type,
+        }
+
+    def record(
+        self, effects: Iterable[e.Effect], world: World, now: datetime
+    ) -> tuple[list[e.Effect], World]:
+        """Writes effects, or remembers to, and returns them with their ids and the world after them."""
+        recorded = []
+        for effect in effects:
+            numbered = self._writers[type(effect)](effect, world, now) or effect
+            world = numbered.apply(world)
+            recorded.append(numbered)
+        return recorded, world
+
+    def flush(self, world: World, now: datetime) -> None:
+        """Writes what was gathered. `world` is the world after the last effect."""
+        if self._generations:
+            self._conn.execute(_RAISE_GENERATION, list(self._generations.values()))
+        if self._held:
+            self._conn.execute(_LET_GO, {"consumers": list(self._held)})
+            rows = [row for held in self._held.values() for row in held]
+            if rows:
+                self._conn.execute(insert(t.allocations), rows)
+        if self._consumers:
+            self._write_consumers(world, now)
+
+    def remember(self) -> None:
+        """The transaction is committed: ids of owners that it made are good."""
+        for owners, ids in self._owner_ids.items():
+            owners.remember(ids)
+
+    # Providers and trees
+
+    def _add_provider(self, effect: e.ProviderAdded, world: World, now: datetime) -> e.Effect:
+        parent = None if effect.parent is None else world.providers[effect.parent]
+        made = self._conn.execute(
+            insert(t.resource_providers),
+            {
+                "uuid": effect.uuid,
+                "name": effect.name,
+                "generation": 0,
+                "parent_provider_id": None if parent is None else parent.id,
+                "root_provider_id": None if parent is None else world.providers[effect.root].id,
+                "created_at": effect.at,
+            },
+        )
+        id_ = new_id(made)
+        if parent is None:
+            self._update_provider(id_, root_provider_id=id_)
+        return replace(effect, id=id_)
+
+    def _rename_provider(self, effect: e.ProviderRenamed, world: World, now: datetime) -> None:
+        self._update_provider(world.providers[effect.uuid].id, name=effect.name, updated_at=effect.at)
+
+    def _move_provider(self, effect: e.ProviderMoved, world: World, now: datetime) -> None:
+        root_id = world.providers[effect.root].id
+        for uuid in effect.subtree:
+            self._update_provider(world.providers[uuid].id, root_provider_id=root_id, updated_at=effect.at)
+        parent_id = None if effect.parent is None else world.providers[effect.parent].id
+        self._update_provider(world.providers[effect.uuid].id, parent_provider_id=parent_id)
+
+    def _remove_provider(self, effect: e.ProviderRemoved, world: World, now: datetime) -> None:
+        id_ = world.providers[effect.uuid].id
+        for table in (t.inventories, t.resource_provider_aggregates, t.resource_provider_traits):
+            self._conn.execute(delete(table).where(table.c.resource_provider_id == id_))
+        self._update_provider(id_, root_provider_id=None)
+        self._conn.execute(delete(t.resource_providers).where(t.resource_providers.c.id == id_))
+        self._generations.pop(id_, None)
+
+    def _update_provider(self, id_: int, **values: Any) -> None:
+        self._conn.execute(
+            update(t.resource_providers).where(t.resource_providers.c.id == id_).values(values)
+        )
+
+    def _raise_generation(self, effect: e.GenerationRaised, world: World, now: datetime) -> None:
+        id_ = world.providers[effect.provider].id
+        self._generations[id_] = {"provider_id": id_, "new_generation": effect.generation, "now": effect.at}
+
+    # What a provider has
+
+    def _add_inventory(self, effect: e.InventoryAdded, world: World, now: datetime) -> None:
+        provider_id, class_id = _ids(world, effect.provider, effect.resource_class)
+        self._conn.execute(
+            insert(t.inventories),
+            {
+                "resource_provider_id": provider_id,
+                "resource_class_id": class_id,
+                "created_at": effect.at,
+                **_figures(effect.inventory),
+            },
+        )
+
+    def _change_inventory(self, effect: e.InventoryChanged, world: World, now: datetime) -> None:
+        self._conn.execute(
+            update(t.inventories)
+            .where(_is_inventory(world, effect.provider, effect.resource_class))
+            .values(updated_at=effect.at, **_figures(effect.inventory))
+        )
+
+    def _remove_inventory(self, effect: e.InventoryRemoved, world: World, now: datetime) -> None:
+        self._conn.execute(
+            delete(t.inventories).where(_is_inventory(world, effect.provider, effect.resource_class))
+        )
+
+    def _set_traits(self, effect: e.TraitsSet, world: World, now: datetime) -> None:
+        provider = world.providers[effect.provider]
+        self._replace_marks(
+            t.resource_provider_traits,
+            "trait_id",
+            provider.id,
+            gone=[world.traits.by_name[name].id for name in provider.traits - effect.traits],
+            new=[world.traits.by_name[name].id for name in effect.traits - provider.traits],
+            now=now,
+        )
+
+    def _set_aggregates(self, effect: e.AggregatesSet, world: World, now: datetime) -> None:
+        provider = world.providers[effect.provider]
+        ids = self._aggregate_ids(provider.aggregates ^ effect.aggregates, now)
+        self._replace_marks(
+            t.resource_provider_aggregates,
+            "aggregate_id",
+            provider.id,
+            gone=[ids[uuid] for uuid in provider.aggregates - effect.aggregates],
+            new=[ids[uuid] for uuid in effect.aggregates - provider.aggregates],
+            now=now,
+        )
+
+    def _aggregate_ids(self, uuids: Iterable[str], now: datetime) -> dict[str, int]:
+        wanted = sorted(uuids)
+        if not wanted:
+            return {}
+        ids = {row.uuid: row.id for row in self._conn.execute(_AGGREGATE_IDS, {"uuids": wanted})}
+        for uuid in wanted:
+            if uuid not in ids:
+                row = {"uuid": uuid, "created_at": now}
+                ids[uuid] = new_id(self._conn.execute(insert(t.placement_aggregates), row))
+        return ids
+
+    def _replace_marks(
+        self, table: Table, column: str, provider_id: int, *, gone: list[int], new: list[int], now: datetime
+    ) -> None:
+        if gone:
+            is_gone = and_(table.c.resource_provider_id == provider_id, table.c[column].in_(gone))
+            self._conn.execute(delete(table).where(is_gone))
+        if new:
+            rows = [{"resource_provider_id": provider_id, column: id_, "created_at": now} for id_ in new]
+            self._conn.execute(insert(table), rows)
+
+    # What consumers hold
+
+    def _replace_allocations(self, effect: e.AllocationsReplaced, world: World, now: datetime) -> None:
+        rows = []
+        for allocation in effect.after:
+            provider_id, class_id = _ids(world, allocation.provider, allocation.resource_class)
+            rows.append(
+                {
+                    "resource_provider_id": provider_id,
+                    "resource_class_id": class_id,
+                    "consumer_id": effect.consumer,
+                    "used": allocation.amount,
+                    "created_at": now,
+                }
+            )
+        self._held[effect.consumer] = rows
+
+    def _put_consumer(self, effect: e.ConsumerAdded | e.ConsumerChanged, world: World, now: datetime) -> None:
+        pending = self._consumers.setdefault(
+            effect.consumer.uuid, _PendingConsumer(was_there=isinstance(effect, e.ConsumerChanged))
+        )
+        pending.now_is = effect.consumer
+
+    def _remove_consumer(self, effect: e.ConsumerRemoved, world: World, now: datetime) -> None:
+        self._consumers.setdefault(effect.uuid, _PendingConsumer(was_there=True)).now_is = None
+
+    def _write_consumers(self, world: World, now: datetime) -> None:
+        gone = [uuid for uuid, each in self._consumers.items() if each.was_there and each.now_is is None]
+        if gone:
+            self._conn.execute(_FORGET_CONSUMERS, {"consumers": gone})
+        kept = [(each.was_there, each.now_is) for each in self._consumers.values() if each.now_is is not None]
+        projects = self._ids_of_owners(self._projects, {consumer.project for _, consumer in kept}, now)
+        users = self._ids_of_owners(self._users, {consumer.user for _, consumer in kept}, now)
+        changed = [
+            {
+                "consumer": consumer.uuid,
+                "project": projects[consumer.project],
+                "user": users[consumer.user],
+                "type": _type_id(world, consumer),
+                "new_generation": consumer.generation,
+                "now": now,
+            }
+            for was_there, consumer in kept
+            if was_there
+        ]
+        if changed:
+            self._conn.execute(_CHANGE_CONSUMER, changed)
+        added = [
+            {
+                "uuid": consumer.uuid,
+                "project_id": projects[consumer.project],
+                "user_id": users[consumer.user],
+                "consumer_type_id": _type_id(world, consumer),
+                "generation": consumer.generation,
+                "created_at": now,
+            }
+            for was_there, consumer in kept
+            if not was_there
+        ]
+        if added:
+            self._conn.execute(insert(t.consumers), added)
+
+    def _ids_of_owners(self, owners: Owners, names: set[str], now: datetime) -> dict[str, int]:
+        ids = owners.ids(self._conn, names, now)
+        self._owner_ids[owners].update(ids)
+        return ids
+
+    # Names
+
+    def _add_class(self, effect: e.ClassAdded, world: World, now: datetime) -> None:
+        self._conn.execute(
+            insert(t.resource_classes), {"id": effect.id, "name": effect.name, "created_at": effect.at}
+        )
+
+    def _rename_class(self, effect: e.ClassRenamed, world: World, now: datetime) -> None:
+        term = world.classes.by_name[effect.name]
+        self._conn.execute(
+            update(t.resource_classes)
+            .where(t.resource_classes.c.id == term.id)
+            .values(name=effect.new_name, updated_at=effect.at)
+        )
+
+    def _remove_class(self, effect: e.ClassRemoved, world: World, now: datetime) -> None:
+        term = world.classes.by_name[effect.name]
+        self._conn.execute(delete(t.resource_classes).where(t.resource_classes.c.id == term.id))
+
+    def _add_trait(self, effect: e.TraitAdded, world: World, now: datetime) -> e.Effect:
+        return replace(effect, id=self._add_name(t.traits, effect.name, effect.at))
+
+    def _remove_trait(self, effect: e.TraitRemoved, world: World, now: datetime) -> None:
+        term = world.traits.by_name[effect.name]
+        self._conn.execute(delete(t.traits).where(t.traits.c.id == term.id))
+
+    def _add_consumer_type(self, effect: e.ConsumerTypeAdded, world: World, now: datetime) -> e.Effect:
+        return replace(effect, id=self._add_name(t.consumer_types, effect.name, effect.at))
+
+    def _add_name(self, table: Table, name: str, at: datetime) -> int:
+        return new_id(self._conn.execute(insert(table), {"name": name, "created_at": at}))
+
+
+class _PendingConsumer:
+    """What becomes of a consumer over a batch: whether it was there before, and what it is at the end."""
+
+    __slots__ = ("now_is", "was_there")
+
+    def __init__(self, *, was_there: bool) -> None:
+        self.was_there = was_there
+        self.now_is: Consumer | None = None
+
+
+def _ids(world: World, provider: str, resource_class: str) -> tuple[int, int]:
+    return world.providers[provider].id, world.classes.by_name[resource_class].id
+
+
+def _is_inventory(world: World, provider: str, resource_class: str) -> Any:
+    provider_id, class_id = _ids(world, provider, resource_class)
+    return and_(
+        t.inventories.c.resource_provider_id == provider_id, t.inventories.c.resource_class_id == class_id
+    )
+
+
+def _type_id(world: World, consumer: Consumer) -> int | None:
+    return None if consumer.type is None else world.consumer_types.by_name[consumer.type].id
+
+
+def _figures(inventory: Inventory) -> dict[str, int | float]:
+    return {
+        "total": inventory.total,
+        "reserved": inventory.reserved,
+        "min_unit": inventory.min_unit,
+        "max_unit": inventory.max_unit,
+        "step_size": inventory.step_size,
+        "allocation_ratio": inventory.allocation_ratio,
+    }

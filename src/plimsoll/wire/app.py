@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The service as a WSGI application: what a request passes on its way in, and what every answer carries.
+
+From the outside in: proxy headers, request log, CORS, authentication, who is asking; then, here, the version, the
+length of the body, the route, its checks, the policy, the handler. Nothing raised on the way gets out of here.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from oslo_config import cfg
+from oslo_middleware import CORS, HTTPProxyToWSGI
+
+from plimsoll.access import Policy, caller_of, guarded
+from plimsoll.service.placement import Placement
+from plimsoll.wire.answers import UNDATED, Answer, http_date
+from plimsoll.wire.call import REQUEST_ID_KEY, Call
+from plimsoll.wire.checks import METHOD_NOT_ALLOWED
+from plimsoll.wire.drain import Drain
+from plimsoll.wire.errors import Refused, problem_of
+from plimsoll.wire.features import Feature
+from plimsoll.wire.microversion import ENVIRON_HEADER, HEADER, Version, negotiate
+from plimsoll.wire.problems import JSON, STATUS_LINES, Problem, rendered
+from plimsoll.wire.requestlog import VERSION_KEY, RequestLog
+from plimsoll.wire.router import Router
+from plimsoll.wire.routes import ROUTES
+
+LOG = logging.getLogger(__name__)
+
+NO_CONTENT = 204
+
+
+def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGIApplication:
+    """The whole application. `conf` has the options of `plimsoll.config` registered."""
+    app: WSGIApplication = guarded(Api(placement, policy, conf.plimsoll.max_body_bytes), conf)
+    if conf.cors.allowed_origin:
+        app = CORS.factory({}, **conf.cors)(app)
+    app = RequestLog(app)
+    if conf.oslo_middleware.enable_proxy_headers_parsing:
+        app = HTTPProxyToWSGI(app, conf)
+    return Drain(app, conf.plimsoll.max_body_bytes)
+
+
+class Api:
+    """Answers requests: the inside of the application."""
+
+    __slots__ = ("_longest_body", "_placement", "_policy", "_router")
+
+    def __init__(self, placement: Placement, policy: Policy, longest_body: int) -> None:
+        self._placement = placement
+        self._policy = policy
+        self._longest_body = longest_body
+        self._router = Router(ROUTES)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        version = None
+        try:
+            version = negotiate(environ.get(ENVIRON_HEADER))
+            environ[VERSION_KEY] = version
+            answer = self._answer(environ, version)
+        except Problem as problem:
+            return _send_problem(problem, environ, version, start_response)
+        except Exception:
+            LOG.exception("Unexpected error on %s %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"))
+            words = "An unexpected error occurred. The log of the service has more about this request."
+            return _send_problem(Problem(500, words), environ, version, start_response)
+        return _send(answer, environ, version, start_response)
+
+    def _answer(self, environ: WSGIEnvironment, version: Version) -> Answer:
+        _check_content_headers(environ)
+        # The path as it came, not decoded: what is quoted from it has always been quoted like that.
+        found = self._router.find(environ.get("PATH_INFO", ""))
+        if found is None:
+            raise Problem(404, bare=True)
+        place, params = found
+        route = place.route(environ["REQUEST_METHOD"], version)
+        if route is None:
+            raise Problem(405, METHOD_NOT_ALLOWED, allow=place.allow)
+        call = Call(environ, version, params, caller_of(environ), self._placement, self._longest_body)
+        for check in route.checks:
+            check(call)
+        if route.rule is not None:
+            target = None if route.target is None else route.target(call)
+            if not self._policy.allows(route.rule, call.caller, target):
+                raise Problem(403, f"Policy does not allow {route.rule} to be performed.", bare=True)
+        try:
+            return route.handler(call)
+        except Refused as refused:
+            raise problem_of(refused, route.name, params) from None
+
+
+def _check_content_headers(environ: WSGIEnvironment) -> None:
+    length = environ.get("CONTENT_LENGTH")
+    if not length:
+        return
+    try:
+        has_body = int(length) > 0
+    except ValueError:
+        raise Problem(400, "content-length header must be an integer", bare=True) from None
+    if has_body and not environ.get("CONTENT_TYPE"):
+        raise Problem(400, "content-type header required when content-length > 0", bare=True)
+
+
+def _send(
+    answer: Answer, environ: WSGIEnvironment, version: Version, start_response: StartResponse
+) -> Iterable[bytes]:
+    headers = [(HEADER, version.header), ("vary", HEADER)]
+    if answer.body is not None:
+        headers.append(("content-type", JSON))
+    if answer.status != NO_CONTENT:
+        headers.append(("content-length", str(len(answer.body or b""))))
+    if answer.location is not None:
+        headers.append(("location", _absolute(answer.location, environ)))
+    if answer.modified is not UNDATED and version.has(Feature.CACHE_HEADERS):
+        headers.append(("cache-control", "no-cache"))
+        if answer.modified is not None:
+            headers.append(("last-modified", http_date(answer.modified)))
+    start_response(STATUS_LINES[answer.status], headers)
+    return () if answer.body is None else (answer.body,)
+
+
+def _send_problem(
+    problem: Problem, environ: WSGIEnvironment, version: Version | None, start_response: StartResponse
+) -> Iterable[bytes]:
+    with_code = version is not None and version.has(Feature.ERROR_CODES)
+    content_type, body = rendered(problem, environ, environ.get(REQUEST_ID_KEY), with_code=with_code)
+    headers = [("content-type", content_type), ("content-length", str(len(body)))]
+    if version is not None:
+        headers.append((HEADER, version.header))
+        if not problem.bare:
+            headers.append(("vary", HEADER))
+    if problem.allow is not None:
+        headers.append(("allow", problem.allow))
+    start_response(STATUS_LINES[problem.status], headers)
+    return (body,)
+
+
+def _absolute(path: str, environ: WSGIEnvironment) -> str:
+    """The address of a path of ours, as the client or the proxy in front would write it."""
+    scheme = environ["wsgi.url_scheme"]
+    host = environ.get("HTTP_HOST") or f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
+    default = {"http": ":80", "https": ":443"}.get(scheme, ":")
+    return f"{scheme}://{host.removesuffix(default)}{environ.get('SCRIPT_NAME', '')}{path}"

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Inventories as they are added, changed and replaced. The same at all versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from plimsoll.domain.inventory import MAX_INT, Inventory
+from plimsoll.wire.bodies.patterns import GENERATION, NAME
+from plimsoll.wire.bodies.reading import Body
+from plimsoll.wire.problems import Problem
+from plimsoll.wire.schemas import Plain
+
+_FROM_ZERO = {"type": "integer", "maximum": MAX_INT, "minimum": 0}
+_FROM_ONE = {"type": "integer", "maximum": MAX_INT, "minimum": 1}
+_LARGEST_RATIO = 3.40282e38
+"""What a float column of the schema can hold."""
+
+_FIGURES: Plain = {
+    "resource_provider_generation": GENERATION,
+    "total": _FROM_ONE,
+    "reserved": _FROM_ZERO,
+    "min_unit": _FROM_ONE,
+    "max_unit": _FROM_ONE,
+    "step_size": _FROM_ONE,
+    "allocation_ratio": {"type": "number", "maximum": _LARGEST_RATIO},
+}
+
+
+def _inventory(required: list[str], **further: Plain) -> Plain:
+    properties = {**_FIGURES, **further}
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+ADD = Body(_inventory(["total", "resource_class"], resource_class={"type": "string", "pattern": NAME}))
+CHANGE = Body(_inventory(["total", "resource_provider_generation"]))
+
+REPLACE_SHAPE: Plain = {
+    "type": "object",
+    "properties": {
+        "resource_provider_generation": GENERATION,
+        # Only the names that could be those of a class are looked into: the others do not exist anyway.
+        "inventories": {"type": "object", "patternProperties": {NAME: _inventory(["total"])}},
+    },
+    "required": ["resource_provider_generation", "inventories"],
+    "additionalProperties": False,
+}
+REPLACE = Body(REPLACE_SHAPE)
+
+_RECORD = Body(_inventory(["total"]))
+_LOOKED_INTO = re.compile(NAME)
+
+DEFAULTS: dict[str, int | float] = {
+    "reserved": 0,
+    "min_unit": 1,
+    "max_unit": MAX_INT,
+    "step_size": 1,
+    "allocation_ratio": 1.0,
+}
+SHOWN = ("total", "reserved", "min_unit", "max_unit", "step_size", "allocation_ratio")
+
+Figures = dict[str, int | float]
+"""The figures of an inventory as the client wrote them, defaults filled in: 2 and 2.0 are told apart."""
+
+
+def figures_of(given: Mapping[str, Any]) -> Figures:
+    return {name: given.get(name, DEFAULTS.get(name)) for name in SHOWN}
+
+
+def inventory_of(figures: Mapping[str, Any]) -> Inventory:
+    return Inventory(
+        total=int(figures["total"]),
+        reserved=int(figures["reserved"]),
+        min_unit=int(figures["min_unit"]),
+        max_unit=int(figures["max_unit"]),
+        step_size=int(figures["step_size"]),
+        allocation_ratio=float(figures["allocation_ratio"]),
+    )
+
+
+def all_figures_of(provider: str, given: Mapping[str, Any]) -> dict[str, Figures]:
+    """The figures of each class. Under names that the schema did not look into there may stand anything."""
+    for name, record in given.items():
+        if not _LOOKED_INTO.search(name) and (complaint := _RECORD.schemas.at_lowest.complaint(record)):
+            raise Problem(400, f"Bad inventory {name} for resource provider {provider}: {complaint}")
+    return {name: figures_of(record) for name, record in given.items()}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reads the JSON that a request carries and checks it against the shape that its version asks for.
+
+What comes out has passed the schema. What does not is a 400 that says what is wrong, in jsonschema's words; a body
+longer than the operator allows is a 413 and is not read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from jsonschema import FormatChecker
+from oslo_utils import uuidutils
+
+from plimsoll.wire.microversion import Version
+from plimsoll.wire.problems import Problem
+from plimsoll.wire.schemas import Schema, Schemas, Shape
+
+_FORMATS = FormatChecker()
+_FORMATS.checks("uuid")(uuidutils.is_uuid_like)
+
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+"""orjson makes a float of a whole number that 64 bits cannot hold."""
+
+
+class Body:
+    """A body that a route takes, at every version."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.schemas = Schemas(shape, _FORMATS, uuidutils.is_uuid_like)
+
+    def read(self, raw: bytes, version: Version) -> Any:
+        return checked(raw, self.schemas.at(version))
+
+
+def raw_body(environ: Mapping[str, Any], most: int) -> bytes:
+    """The bytes of the body, of which there may be at most so many."""
+    given = environ.get("CONTENT_LENGTH")
+    if not given:
+        # Without a length there is a body only if the server says that reading it comes to an end.
+        raw = environ["wsgi.input"].read(most + 1) if environ.get("wsgi.input_terminated") else b""
+    else:
+        length = int(given)  # checked before the request came to a handler
+        if length > most:
+            raise _too_long(most)
+        raw = environ["wsgi.input"].read(length) if length > 0 else b""
+        if len(raw) < length:
+            raise Problem(400, "The body is shorter than content-length says.")
+    if len(raw) > most:
+        raise _too_long(most)
+    return bytes(raw)
+
+
+def checked(raw: bytes, schema: Schema) -> Any:
+    """The content of a body, if it is JSON and what the schema asks for."""
+    if not _LONG_NUMBER.search(raw):
+        try:
+            content = orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            pass
+        else:
+            if schema.accepts(content):
+                return content
+    return _checked_with_care(raw, schema)
+
+
+def _checked_with_care(raw: bytes, schema: Schema) -> Any:
+    """Python's parser takes more than orjson, and its verdicts and messages are those that clients know."""
+    try:
+        content = json.loads(raw.decode())
+        complaint = schema.complaint(content)
+    except RecursionError:
+        raise Problem(400, "Malformed JSON: it is nested too deeply.") from None
+    except ValueError as problem:
+        raise Problem(400, f"Malformed JSON: {problem}") from None
+    if complaint is not None:
+        raise Problem(400, f"JSON does not validate: {complaint}")
+    if not _can_be_kept(content):
+        raise Problem(400, "JSON does not validate: a number is not finite, or a text is not Unicode.")
+    return content
+
+
+def _can_be_kept(content: Any) -> bool:
+    """Python's parser lets through what no database and no answer could hold."""
+    match content:
+        case float():
+            return math.isfinite(content)
+        case str():
+            return not any("\ud800" <= char <= "\udfff" for char in content)
+        case dict():
+            return all(_can_be_kept(key) and _can_be_kept(value) for key, value in content.items())
+        case list():
+            return all(map(_can_be_kept, content))
+    return True
+
+
+def _too_long(most: int) -> Problem:
+    return Problem(413, f"The body is longer than the {most} bytes that this service reads.")

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a route checks before it asks who may do this: version, and the media types in and out.
+
+Routes list their checks in the order in which they are made, because a request can fail several and clients see
+the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from webob.acceptparse import create_accept_header
+
+from plimsoll.wire.call import Call
+from plimsoll.wire.features import Feature
+from plimsoll.wire.problems import JSON, Problem
+from plimsoll.wire.queries.strings import parsed
+
+Check = Callable[[Call], None]
+
+METHOD_NOT_ALLOWED = "The method specified is not allowed for this resource."
+
+
+def since(feature: Feature, otherwise: int = 404) -> Check:
+    """The route exists from a feature on."""
+
+    def check(call: Call) -> None:
+        if not call.version.has(feature):
+            raise Problem(otherwise)
+
+    return check
+
+
+def answers_json(call: Call) -> None:
+    """The client takes JSON, or does not say what it takes."""
+    if not _takes_json(call.environ.get("HTTP_ACCEPT", "")):
+        raise Problem(406, f"Only {JSON} is provided")
+
+
+def takes_json(call: Call) -> None:
+    """The client sends JSON, and says so in these letters."""
+    environ = call.environ
+    given = environ.get("CONTENT_TYPE", "").split(";", 1)[0]
+    if given != JSON:
+        if not given:
+            given = environ["CONTENT_TYPE"] = "None"
+        raise Problem(415, f"The media type {given} is not supported, use {JSON}")
+
+
+def only_with(parameter: str, feature: Feature, allow: str) -> Check:
+    """The route exists from a feature on, and for requests with this parameter; others may use these methods."""
+
+    def check(call: Call) -> None:
+        if not call.version.has(feature) or parameter not in parsed(call.query_string):
+            raise Problem(405, METHOD_NOT_ALLOWED, allow=allow)
+
+    return check
+
+
+@lru_cache(maxsize=256)
+def _takes_json(accept: str) -> bool:
+    header = create_accept_header(accept)
+    return not header or bool(header.acceptable_offers([JSON]))

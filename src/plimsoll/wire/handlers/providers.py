@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Providers."""
+
+from __future__ import annotations
+
+import uuid
+
+from plimsoll.service import providers
+from plimsoll.wire.answers import Answer, latest
+from plimsoll.wire.bodies import providers as bodies
+from plimsoll.wire.call import Call, accepted
+from plimsoll.wire.features import Feature as F
+from plimsoll.wire.queries.providers import providers_request
+from plimsoll.wire.views import providers as views
+
+
+def find(call: Call) -> Answer:
+    request = providers_request(call.query_string, call.version)
+    found = accepted(providers.find(call.placement, request))
+    body = views.providers(found, call.version, call.prefix)
+    return Answer(200, body, modified=latest(provider.modified_at for provider in found))
+
+
+def show(call: Call) -> Answer:
+    provider = accepted(providers.get(call.placement, call.params["uuid"]))
+    body = views.provider(provider, call.version, call.prefix)
+    return Answer(200, body, modified=latest((provider.modified_at,)))
+
+
+def create(call: Call) -> Answer:
+    given = call.read(bodies.CREATE)
+    # Hyphens may be missing and letters may be large: it is kept in one form.
+    new = str(uuid.UUID(given["uuid"])) if given.get("uuid") else str(uuid.uuid4())
+    name = given["name"]
+    made = providers.create(call.placement, call.actor, new, name, given.get("parent_provider_uuid"))
+    provider = accepted(made, uuid=new, name=name)
+    location = views.path_of(provider.uuid)
+    if not call.version.has(F.SHOW_CREATED_PROVIDER):
+        return Answer(201, location=location)
+    body = views.provider(provider, call.version, call.prefix)
+    return Answer(200, body, location, latest((provider.modified_at,)))
+
+
+def change(call: Call) -> Answer:
+    known = accepted(providers.get(call.placement, call.params["uuid"]))
+    given = call.read(bodies.CHANGE)
+    provider = accepted(
+        providers.update(
+            call.placement,
+            call.actor,
+            known.uuid,
+            given["name"],
+            given.get("parent_provider_uuid", providers.KEEP),
+            call.version.has(F.REPARENTING),
+        ),
+        uuid=known.uuid,
+    )
+    body = views.provider(provider, call.version, call.prefix)
+    return Answer(200, body, modified=latest((provider.modified_at,)))
+
+
+def delete(call: Call) -> Answer:
+    accepted(providers.delete(call.placement, call.actor, call.params["uuid"]))
+    return Answer(204)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Usage. It is what it is now, so that is when it was last changed."""
+
+from __future__ import annotations
+
+from plimsoll.service import providers, usages
+from plimsoll.wire.answers import Answer, document, now
+from plimsoll.wire.call import Call, accepted
+from plimsoll.wire.features import Feature as F
+from plimsoll.wire.queries.strings import parsed
+from plimsoll.wire.queries.usages import usages_request
+from plimsoll.wire.views import usages as views
+
+
+def of_provider(call: Call) -> Answer:
+    provider = accepted(providers.get(call.placement, call.params["uuid"]))
+    return document(views.of_provider(provider), now())
+
+
+def project_asked_for(call: Call) -> dict[str, str | None]:
+    """What the policy looks at: a project's readers may see the usage of their own."""
+    return {"project_id": parsed(call.query_string).last("project_id")}
+
+
+def of_owner(call: Call) -> Answer:
+    owner = usages_request(call.query_string, call.version)
+    if call.version.has(F.CONSUMER_TYPES):
+        by_type = usages.by_consumer_type(call.placement, owner.project, owner.user, owner.consumer_type)
+        return document(views.by_type(by_type), now())
+    return document(views.of_owner(usages.of_owner(call.placement, owner.project, owner.user)), now())

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What goes wrong with a request, and the error document that says so.
+
+A `Problem` is raised anywhere in the wire and becomes an answer in one place. The document has the API's shape
+and the framing of its detail (explanation, blank line, detail) that clients have always seen and some take apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import orjson
+import webob.exc
+from webob.acceptparse import create_accept_header
+
+# Error codes are part of the API: none ever changes its text or meaning.
+UNDEFINED = "placement.undefined_code"
+INVENTORY_IN_USE = "placement.inventory.inuse"
+CONCURRENT_UPDATE = "placement.concurrent_update"
+DUPLICATE_NAME = "placement.duplicate_name"
+PROVIDER_IN_USE = "placement.resource_provider.inuse"
+PROVIDER_HAS_CHILDREN = "placement.resource_provider.cannot_delete_parent"
+PROVIDER_NOT_FOUND = "placement.resource_provider.not_found"
+DUPLICATE_PARAMETER = "placement.query.duplicate_key"
+BAD_PARAMETER = "placement.query.bad_value"
+MISSING_PARAMETER = "placement.query.missing_value"
+
+JSON = "application/json"
+_PLAIN_HTML = "text/html; charset=UTF-8"
+
+
+class Problem(Exception):
+    """A refusal to serve a request, with all that its error document says."""
+
+    def __init__(
+        self,
+        status: int,
+        detail: str = "",
+        code: str = UNDEFINED,
+        *,
+        allow: str | None = None,
+        bare: bool = False,
+        facts: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.code = code
+        self.allow = allow
+        self.bare = bare
+        """Whether the answer goes without `vary`: it does where the problem lies outside of a handler."""
+        self.facts = facts
+        """Further members of the error document."""
+
+
+STATUS_LINES = {status: f"{status} {error.title}" for status, error in webob.exc.status_map.items()}
+_TITLES = {status: str(error.title) for status, error in webob.exc.status_map.items()}
+
+_EXPLANATIONS = {
+    400: "The server could not comply with the request since it is either malformed or otherwise incorrect.",
+    403: "Access was denied to this resource.",
+    404: "The resource could not be found.",
+    409: "There was a conflict when trying to complete your request.",
+    413: "The body of your request was too large for this server.",
+    500: "The server has either erred or is incapable of performing the requested operation.",
+}
+
+# These name something of the request in their explanation, and end without the usual two blanks.
+_NAMING = {
+    405: ("The method {} is not allowed for this resource. ", "REQUEST_METHOD"),
+    406: (
+        "The resource could not be generated that was acceptable to your browser (content of type {}. ",
+        "HTTP_ACCEPT",
+    ),
+    415: ("The request media type {} is not supported by this server. ", "CONTENT_TYPE"),
+}
+
+
+def framed(problem: Problem, environ: Mapping[str, Any]) -> str:
+    """The detail of a problem, in the frame of its status."""
+    naming = _NAMING.get(problem.status)
+    if naming is None:
+        text = f"{_EXPLANATIONS[problem.status]}<br><br> {problem.detail}  "
+    else:
+        text = f"{naming[0].format(environ.get(naming[1], ''))}<br><br> {problem.detail}"
+    return str(webob.exc.strip_tags(text))
+
+
+def rendered(
+    problem: Problem, environ: Mapping[str, Any], request_id: str | None, *, with_code: bool
+) -> tuple[str, bytes]:
+    """Content type and body of the answer, in the form that the client accepts: JSON, unless it says otherwise."""
+    if environ["REQUEST_METHOD"] == "HEAD":
+        return _PLAIN_HTML, b""
+    form = _form(environ.get("HTTP_ACCEPT", ""))
+    if form != JSON:
+        page = webob.exc.status_map[problem.status](problem.detail)
+        text = page.html_body(environ) if form == "text/html" else page.plain_body(environ)
+        return f"{form}; charset=UTF-8", text.encode()
+    error: dict[str, Any] = {
+        "status": problem.status,
+        "title": _TITLES[problem.status],
+        "detail": framed(problem, environ),
+    }
+    if with_code:
+        error["code"] = problem.code
+    if request_id is not None:
+        error["request_id"] = request_id
+    error.update(problem.facts)
+    return JSON, _encoded({"errors": [error]})
+
+
+@lru_cache(maxsize=256)
+def _form(accept: str) -> str:
+    offers = create_accept_header(accept).acceptable_offers(["text/html", JSON])
+    return str(offers[0][0]) if offers else "text/plain"
+
+
+def _encoded(document: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(document)
+    except TypeError:  # a lone surrogate, quoted from the request
+        return orjson.dumps(_without_surrogates(document))
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _without_surrogates(content) for key, content in value.items()}
+    return [_without_surrogates(content) for content in value] if isinstance(value, list) else value

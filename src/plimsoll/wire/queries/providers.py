@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which providers are asked for."""
+
+from __future__ import annotations
+
+from plimsoll.search.request import Conditions, ProvidersRequest
+from plimsoll.wire.features import Feature as F
+from plimsoll.wire.microversion import Version
+from plimsoll.wire.queries import conditions
+from plimsoll.wire.queries.strings import TEXT, Parameters, Query, remembered
+from plimsoll.wire.schemas import Field, Record
+
+_UUID = {"type": "string", "format": "uuid"}
+
+PARAMETERS = Parameters(
+    Record(
+        Field("name", TEXT, required=False),
+        Field("uuid", _UUID, required=False),
+        Field("member_of", TEXT, since=F.PROVIDERS_BY_AGGREGATE, required=False),
+        Field("resources", TEXT, since=F.PROVIDERS_BY_RESOURCES, required=False),
+        Field("in_tree", _UUID, since=F.PROVIDER_TREES, required=False),
+        Field("required", TEXT, since=F.PROVIDERS_BY_TRAITS, required=False),
+    )
+)
+
+
+@remembered
+def providers_request(query: Query, version: Version) -> ProvidersRequest:
+    PARAMETERS.check(query, version)
+    aggregates, not_aggregates = conditions.member_of(query.all("member_of"), version)
+    traits, forbidden = conditions.required(query.all("required"), version)
+    resources = query.last("resources")
+    return ProvidersRequest(
+        uuid=query.last("uuid"),
+        name=query.last("name") or None,
+        conditions=Conditions(
+            required=tuple(traits),
+            forbidden=frozenset(forbidden),
+            member_of=tuple(aggregates),
+            not_member_of=frozenset(not_aggregates),
+            in_tree=query.last("in_tree"),
+        ),
+        resources={} if resources is None else conditions.resources(resources),
+    )

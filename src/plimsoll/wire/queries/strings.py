@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A query string as its parameters, and the check of these against what a version knows.
+
+Parameters may be repeated. Which one counts then is for each of them to say; the check looks at the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
+from urllib.parse import unquote_to_bytes
+
+from jsonschema import FormatChecker
+
+from plimsoll.wire.microversion import Version
+from plimsoll.wire.problems import Problem
+from plimsoll.wire.schemas import Plain, Schemas, Shape
+
+T = TypeVar("T")
+
+TEXT: Plain = {"type": "string"}
+
+_FORMATS = FormatChecker()
+_REMEMBERED = 2048
+_LONGEST_REMEMBERED = 4096
+
+
+class Query:
+    """The parameters of a request, in the order in which they were written."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        self.pairs = pairs
+
+    def __contains__(self, name: str) -> bool:
+        return any(name == other for other, _ in self.pairs)
+
+    def all(self, name: str) -> list[str]:
+        return [value for other, value in self.pairs if other == name]
+
+    def last(self, name: str) -> str | None:
+        return next((value for other, value in reversed(self.pairs) if other == name), None)
+
+    def as_dict(self) -> dict[str, str]:
+        return dict(self.pairs)
+
+
+def parsed(text: str) -> Query:
+    """The parameters of a query string; `;` parts them as `&` does. Raises a `Problem` where it is not UTF-8."""
+    raw = text.encode("latin-1").replace(b"+", b" ").replace(b";", b"&")
+    try:
+        return Query(tuple(_pair(part) for part in raw.split(b"&") if part))
+    except UnicodeDecodeError as problem:
+        raise Problem(400, f"Invalid query string parameters: {problem}") from None
+
+
+def _pair(part: bytes) -> tuple[str, str]:
+    name, _, value = part.partition(b"=")
+    return unquote_to_bytes(name).decode(), unquote_to_bytes(value).decode()
+
+
+class Parameters:
+    """The parameters that a route takes, at every version."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.schemas = Schemas(shape, _FORMATS, _is_uuid)
+
+    def check(self, query: Query, version: Version) -> None:
+        schema, given = self.schemas.at(version), query.as_dict()
+        if not schema.accepts(given) and (complaint := schema.complaint(given)) is not None:
+            raise Problem(400, f"Invalid query string parameters: {complaint}")
+
+
+def _is_uuid(text: str) -> bool:
+    """In queries a uuid needs its hyphens, unlike in bodies."""
+    return bool(_FORMATS.conforms(text, "uuid"))
+
+
+def remembered(parse: Callable[[Query, Version], T]) -> Callable[[str, Version], T]:
+    """Clients repeat themselves: what a query string means at a version is worked out once and kept for a while."""
+
+    def read(text: str, version: Version) -> T:
+        return parse(parsed(text), version)
+
+    kept = lru_cache(maxsize=_REMEMBERED)(read)
+
+    def recall(text: str, version: Version) -> T:
+        return kept(text, version) if len(text) <= _LONGEST_REMEMBERED else read(text, version)
+
+    return recall

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Gives each request its id and writes the line that operators know about it.
+
+The id goes back with the answer, into error documents and into every line that is logged on the way. A global id
+that came with the request is kept beside it. A client that accepts anything gets JSON.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from oslo_context import context
+
+from plimsoll.wire.call import REQUEST_ID_KEY
+from plimsoll.wire.problems import JSON
+
+LOG = logging.getLogger(__name__)
+
+VERSION_KEY = "placement.microversion"
+_GLOBAL_ID = re.compile(r"req-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}")
+_HEADER = "x-openstack-request-id"
+
+
+class LoggedRequest(context.RequestContext):
+    """What oslo.log puts before each line of a request. Worked out when a line is written, not before."""
+
+    def __init__(self, environ: WSGIEnvironment, request_id: str, global_id: str | None) -> None:
+        # The parent's constructor costs more than most requests, and sets what is never asked for.
+        self._environ = environ
+        self.request_id = request_id
+        self.global_request_id = global_id
+        self.update_store()
+
+    def get_logging_values(self) -> dict[str, Any]:
+        get = self._environ.get
+        user = get("HTTP_X_USER_ID") or "-"
+        project = get("HTTP_X_PROJECT_ID") or get("HTTP_X_TENANT_ID") or "-"
+        return {
+            "request_id": self.request_id,
+            "global_request_id": self.global_request_id,
+            "resource_uuid": None,
+            "user": user,
+            "project": project,
+            "user_identity": f"{user} {project} - - -",
+        }
+
+
+class RequestLog:
+    __slots__ = ("_app",)
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        given = environ.get("HTTP_X_OPENSTACK_REQUEST_ID", "")
+        request_id = context.generate_request_id()
+        LoggedRequest(environ, request_id, given if _GLOBAL_ID.fullmatch(given) else None)
+        environ[REQUEST_ID_KEY] = request_id
+        if environ.get("HTTP_ACCEPT", "") in ("", "*/*"):
+            environ["HTTP_ACCEPT"] = JSON
+        if LOG.isEnabledFor(logging.DEBUG):
+            method, address = environ["REQUEST_METHOD"], environ.get("REMOTE_ADDR")
+            LOG.debug('Starting request: %s "%s %s"', address, method, _uri(environ))
+
+        def start(
+            status: str, headers: list[tuple[str, str]], exc_info: Any = None
+        ) -> Callable[[bytes], object]:
+            if LOG.isEnabledFor(logging.INFO):
+                _log(environ, status, headers)
+            if not any(name.lower() == _HEADER for name, _ in headers):
+                headers = [*headers, (_HEADER, request_id)]
+            return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
+
+        return self._app(environ, start)
+
+
+def _log(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]) -> None:
+    length = next((value for name, value in headers if name.lower() == "content-length"), "-")
+    LOG.info(
+        '%s "%s %s" status: %s len: %s microversion: %s',
+        environ.get("REMOTE_ADDR", "-"),
+        environ["REQUEST_METHOD"],
+        _uri(environ),
+        status.partition(" ")[0],
+        length,
+        environ.get(VERSION_KEY, "-"),
+    )
+
+
+def _uri(environ: WSGIEnvironment) -> str:
+    path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+    query = environ.get("QUERY_STRING")
+    return f"{path}?{query}" if query else str(path)

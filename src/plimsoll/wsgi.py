@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The WSGI entry: `plimsoll.wsgi:application` for any server, `make_application(conf)` for one's own set-up.
+
+`application` reads the configuration and loads the world when it is first called; `load_application` does so
+at once, for servers that take a factory and should fail at their start rather than at the first request.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from oslo_log import log as logging
+
+from plimsoll import config
+from plimsoll.bootstrap import make_application
+
+__all__ = ["application", "load_application", "make_application"]
+
+CONFIG_FILES = "PLIMSOLL_CONFIG_FILES"
+"""The environment variable by which `plimsoll serve` hands its --config-file options to its workers."""
+
+
+def load_application() -> WSGIApplication:
+    files = [name for name in os.environ.get(CONFIG_FILES, "").split(os.pathsep) if name]
+    conf = config.load(files)
+    logging.setup(conf, "placement")
+    return make_application(conf)
+
+
+class _Application:
+    """Loads itself at the first request, once, whichever thread gets it."""
+
+    def __init__(self) -> None:
+        self._loaded: WSGIApplication | None = None
+        self._loading = threading.Lock()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if self._loaded is None:
+            with self._loading:
+                self._loaded = self._loaded or load_application()
+        return self._loaded(environ, start_response)
+
+
+application = _Application()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Project and user of a consumer (seed 001), and the list of an owner's allocations that it asks for."""
+
+import pytest
+
+from tests.support.api import Api
+
+HOST = "10000000-0000-0000-0000-000000000001"
+OTHER = "10000000-0000-0000-0000-000000000002"
+
+
+@pytest.fixture(autouse=True)
+def _claims(client: Api) -> None:
+    client.host(HOST, VCPU=100, MEMORY_MB=1000)
+    client.host(OTHER, VCPU=100)
+    claim(client, 1, "red", "ann", {HOST: {"VCPU": 2, "MEMORY_MB": 512}})
+    claim(client, 2, "red", "bob", {HOST: {"VCPU": 4}, OTHER: {"VCPU": 1}})
+    claim(client, 3, "blue", "ann", {OTHER: {"VCPU": 8}})
+
+
+def claim(client: Api, number: int, project: str, user: str, wanted: dict[str, dict[str, int]]) -> None:
+    body = {
+        "allocations": {provider: {"resources": resources} for provider, resources in wanted.items()},
+        "project_id": project,
+        "user_id": user,
+    }
+    assert client.put(f"/allocations/c0000000-0000-0000-0000-00000000000{number}", body, "1.12").status == 204
+
+
+def entry(provider: str, **resources: int) -> dict[str, object]:
+    return {"resource_provider": {"uuid": provider}, "resources": resources}
+
+
+@pytest.mark.parametrize("version", ["1.8", "1.9", "1.28", "1.39"])
+def test_the_allocations_of_a_project_are_listed(client: Api, version: str) -> None:
+    answer = client.get("/allocations?project_id=red", version)
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "application/json"
+    assert sorted(answer.json["allocations"], key=str) == sorted(
+        [entry(HOST, VCPU=2, MEMORY_MB=512), entry(HOST, VCPU=4), entry(OTHER, VCPU=1)], key=str
+    )
+
+
+def test_the_allocations_of_a_user_are_listed(client: Api) -> None:
+    listed = client.get("/allocations?project_id=red&user_id=bob", "1.8").json["allocations"]
+    assert sorted(listed, key=str) == sorted([entry(HOST, VCPU=4), entry(OTHER, VCPU=1)], key=str)
+    assert client.get("/allocations?project_id=green").json == {"allocations": []}
+
+
+def test_without_a_project_the_list_is_not_allowed_as_it_never_was(client: Api) -> None:
+    for path in ("/allocations", "/allocations?user_id=ann"):
+        answer = client.get(path)
+        assert answer.status == 405
+        assert answer.headers["allow"] == "POST"
+
+
+def test_clients_from_before_owners_get_no_list(client: Api) -> None:
+    assert client.get("/allocations?project_id=red", "1.7").status == 405
+
+
+def test_unknown_and_empty_parameters_are_refused(client: Api) -> None:
+    assert client.get("/allocations?project_id=red&colour=blue").status == 400
+    assert client.get("/allocations?project_id=").status == 400
+    assert client.get(f"/allocations?project_id={'x' * 256}").status == 400
+
+
+def test_usages_of_a_project_and_of_a_user(client: Api) -> None:
+    assert client.get("/usages?project_id=red", "1.9").json == {"usages": {"VCPU": 7, "MEMORY_MB": 512}}
+    assert client.get("/usages?project_id=red&user_id=bob", "1.9").json == {"usages": {"VCPU": 5}}
+
+
+def test_an_owner_can_be_changed_with_the_next_claim(client: Api) -> None:
+    claim(client, 1, "blue", "eve", {HOST: {"VCPU": 2}})
+    assert client.get("/usages?project_id=red", "1.9").json == {"usages": {"VCPU": 5}}
+    assert client.get("/usages?project_id=blue&user_id=eve", "1.9").json == {"usages": {"VCPU": 2}}

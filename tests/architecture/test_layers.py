@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The arrows between the folders point one way; the contracts are in pyproject.toml."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+LINT = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+
+
+def lint(directory: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, 'src'); {LINT}"],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_layers_hold() -> None:
+    linted = lint(ROOT)
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+    assert "0 broken" in linted.stdout
+
+
+def test_a_domain_that_knew_storage_would_be_found(tmp_path: Path) -> None:
+    """The contracts can fail: the same ones, over a package whose domain looks up."""
+    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
+    for name in ("domain", "search", "storage", "ledger", "service", "access", "wire"):
+        package = tmp_path / "src" / "plimsoll" / name
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text("")
+    (tmp_path / "src" / "plimsoll" / "__init__.py").write_text("")
+    (tmp_path / "src" / "plimsoll" / "config.py").write_text("")
+    assert lint(tmp_path).returncode == 0
+    (tmp_path / "src" / "plimsoll" / "domain" / "__init__.py").write_text("import plimsoll.storage\n")
+    linted = lint(tmp_path)
+    assert linted.returncode == 1
+    assert "plimsoll.domain is not allowed to import plimsoll.storage" in linted.stdout

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Numbers of API versions stand in wire/features.py and nowhere else in the source.
+
+Everything else names a feature. What counts as a version: `1.28` in a string, a docstring or a comment, and the
+pair `(1, 28)` in code.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "plimsoll"
+FEATURES = SOURCE / "wire" / "features.py"
+
+VERSION = re.compile(r"(?<![\d.])1\.(?:[0-9]|[12][0-9]|3[0-9])(?![\d.]*\d)(?!%)")
+TEXT = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+
+
+def versions_in(text: str) -> list[str]:
+    found = [
+        f"{token.start[0]}: {match[0]}"
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type in TEXT
+        for match in VERSION.finditer(token.string)
+    ]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+            values = [element.value for element in node.elts if isinstance(element, ast.Constant)]
+            if len(values) == 2 and values[0] == 1 and type(values[1]) is int and 0 <= values[1] <= 39:
+                found.append(f"{node.lineno}: {tuple(values)}")
+    return found
+
+
+def test_versions_stand_in_the_table_of_features_alone() -> None:
+    found = [
+        f"{file.relative_to(SOURCE)}:{place}"
+        for file in sorted(SOURCE.rglob("*.py"))
+        if file != FEATURES
+        for place in versions_in(file.read_text())
+    ]
+    assert found == [], "name the feature instead (wire/features.py)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"since 1.28"', "# from 1.8 on", '"""Needs 1.0."""', "x = (1, 12)", "if version >= (1, 39): pass"],
+)
+def test_a_version_is_seen(text: str) -> None:
+    assert len(versions_in(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"127.0.0.1"', "ratio = 1.5", '"SQLAlchemy 2.1.8"', '"11.2"', '"1.1.1"', "x = (2, 12)", '"1.100"'],
+)
+def test_what_only_looks_like_one_is_not(text: str) -> None:
+    assert versions_in(text) == []

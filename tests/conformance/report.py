@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Counts the cases and words each failure with its request and its answer.
+
+Skipped cases and unexpected successes are failures here: the promise is that every case runs and passes.
+"""
+
+import json
+import traceback
+import unittest
+from dataclasses import dataclass
+from typing import Any
+
+LONGEST = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of the cases of one file."""
+
+    file: str
+    passed: int
+    failures: tuple[str, ...]
+
+
+class Report(unittest.TestResult):
+    """A test result that keeps one readable text for each failed case."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._failed: dict[str, str] = {}
+
+    def outcome(self, file: str) -> Outcome:
+        return Outcome(file, self.testsRun - len(self._failed), tuple(self._failed.values()))
+
+    def addFailure(self, test: Any, err: Any) -> None:
+        self._note(test, "".join(traceback.format_exception_only(err[0], err[1])))
+
+    def addError(self, test: Any, err: Any) -> None:
+        self._note(test, "".join(traceback.format_exception(*err)))
+
+    def addSkip(self, test: Any, reason: str) -> None:
+        if str(test) not in self._failed:
+            self._note(test, f"skipped: {reason}")
+            self.testsRun = max(self.testsRun, len(self._failed))
+
+    def addUnexpectedSuccess(self, test: Any) -> None:
+        self._note(test, "passed although it is declared to fail")
+
+    def _note(self, test: Any, reason: str) -> None:
+        self._failed[str(test)] = "\n".join((f"FAILED {title(test)}", request(test), answer(test), reason))
+
+
+def title(test: Any) -> str:
+    data = getattr(test, "test_data", None)
+    return f"{test.test_base_name}.yaml: {data['name']}" if data else str(test)
+
+
+def request(test: Any) -> str:
+    data = getattr(test, "test_data", None)
+    if not data:
+        return ""
+    lines = [f"> {data['method']} {data['url']}"]
+    lines += [f"> {name}: {value}" for name, value in data["request_headers"].items()]
+    if data["data"] != "":
+        lines.append(shortened(data["data"] if isinstance(data["data"], str) else json.dumps(data["data"])))
+    return "\n".join(lines)
+
+
+def answer(test: Any) -> str:
+    response = getattr(test, "response", None)
+    if response is None:
+        return "< no answer"
+    lines = [f"< {response['status']}"]
+    shown = (
+        item for item in response.items() if item[0] not in ("status", "reason", "http_protocol_version")
+    )
+    lines += [f"< {name}: {value}" for name, value in shown]
+    lines.append(shortened(str(getattr(test, "output", ""))))
+    return "\n".join(lines)
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ... ({len(text)} characters)"

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Runs case files in worker processes, each of which has its own application under test.
+
+A file is the unit of work: its cases build upon each other and share one world.
+"""
+
+import multiprocessing
+import os
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from tests.conformance import cases, worlds
+from tests.conformance.report import Outcome, Report
+
+_stage: worlds.Stage | None = None
+
+
+def prepare(app: str, directory: Path, empty: Path) -> None:
+    """Once per process: put the application under test in place."""
+    global _stage
+    os.environ["OS_LOG_CAPTURE"] = "1"  # the fixtures' way to keep debug logs off the terminal
+    _stage = worlds.Stage(app, directory, empty)
+    _stage.install()
+
+
+def run_file(path: Path, words: list[str]) -> Outcome:
+    report = Report()
+    suite = cases.suite_of(path, lambda: _stage, words)
+    if suite.countTestCases():
+        suite.run(report)
+    return report.outcome(path.name)
+
+
+def outcomes(app: str, words: list[str], jobs: int) -> Iterator[Outcome]:
+    """Run the files over so many processes, and yield what became of each."""
+    directory = worlds.scratch_directory()
+    try:
+        empty = worlds.empty_database(app, directory)
+        files = cases.files()
+        with ProcessPoolExecutor(
+            jobs, multiprocessing.get_context("spawn"), initializer=prepare, initargs=(app, directory, empty)
+        ) as pool:
+            yield from pool.map(run_file, files, [words] * len(files))
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The faults of the reference that Plimsoll does not repeat, each with the narrowest test for it.
+
+A difference that one of these explains is counted, not reported. docs/differences.md says the same in
+plain words; a test holds the two lists together.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tests.differential.compare import Verdict, candidates, document
+from tests.differential.requests import Request
+from tests.differential.servers import Answer
+from tests.differential.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A request with both answers, the state it met, and a way to ask the reference something else."""
+
+    request: Request
+    reference: Answer
+    ours: Answer
+    verdict: Verdict
+    state: State
+    ask_reference: Callable[[Request], Answer]
+    against_reference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    name: str
+    reason: str
+    explains: Callable[[Case], bool]
+
+
+def groups(request: Request) -> dict[str, dict[str, int]]:
+    """The amounts asked for, by suffix and class."""
+    found: dict[str, dict[str, int]] = {}
+    for name, value in request.query:
+        if name.startswith("resources"):
+            pairs = [pair.split(":") for pair in value.split(",")]
+            found[name.removeprefix("resources")] = {pair[0]: int(pair[1]) for pair in pairs}
+    return found
+
+
+def both_found_candidates(case: Case) -> bool:
+    return (
+        case.request.path == "/allocation_candidates"
+        and (case.reference.status, case.ours.status) == (200, 200)
+        and all(line.startswith(("candidates:", "provider_summaries")) for line in case.verdict.differences)
+    )
+
+
+def sums_in_place(case: Case) -> bool:
+    """Right amounts come from asking the reference without isolation and isolating here."""
+    if not both_found_candidates(case) or "none" in case.request.values("group_policy")[:1]:
+        return False
+    asked = groups(case.request)
+    unsuffixed = asked.pop("", {})
+    if not any(unsuffixed.keys() & content.keys() for content in asked.values()):
+        return False
+    return case.against_reference or right_amounts(case, len(asked)) == candidates(case.ours.json())
+
+
+def right_amounts(case: Case, suffixed: int) -> Any:
+    version = case.request.version
+    question = case.request.without("group_policy").without("limit")
+    question = replace(question, query=(*question.query, ("group_policy", "none")))
+    if suffixed > 1 and version.minor is not None and 29 <= version.minor < 34:
+        question = question.with_header("openstack-api-version", "placement 1.34")  # the first with mappings
+    body = case.ask_reference(question).json()
+    found = body["allocation_requests"]
+    if suffixed > 1:
+        found = [request for request in found if isolated(request.get("mappings", {}))]
+    if not version >= 34:
+        found = [{"allocations": request["allocations"]} for request in found]
+    return candidates({"allocation_requests": found})
+
+
+def isolated(mappings: dict[str, list[str]]) -> bool:
+    """Whether the suffixed groups use different providers."""
+    providers = [uuid for suffix, uuids in mappings.items() if suffix for uuid in uuids]
+    return len(providers) == len(set(providers))
+
+
+def merges_anchors(case: Case) -> bool:
+    """Ours has all of the reference's, and each further one takes the unsuffixed group from sharing providers."""
+    if not both_found_candidates(case) or len(groups(case.request)) < 2:
+        return False
+    unsuffixed = groups(case.request).get("", {})
+    there, here = case.reference.json(), case.ours.json()
+    if not unsuffixed or candidates(there) - candidates(here):
+        return False
+    if there["provider_summaries"].keys() - here["provider_summaries"].keys():
+        return False
+    sharing, known = case.state.sharing(), candidates(there)
+    further = [
+        request
+        for request in here["allocation_requests"]
+        if not candidates({"allocation_requests": [request]}) & known
+    ]
+    return all(
+        any(provider in sharing and name in amounts for provider, amounts in amounts_of(request))
+        for request in further
+        for name in unsuffixed
+    )
+
+
+def amounts_of(request: dict[str, Any]) -> Iterator[tuple[str, dict[str, int]]]:
+    """The (provider, amounts) of a candidate in either of its shapes."""
+    allocations = request["allocations"]
+    if isinstance(allocations, dict):
+        yield from ((provider, content["resources"]) for provider, content in allocations.items())
+    else:
+        yield from ((content["resource_provider"]["uuid"], content["resources"]) for content in allocations)
+
+
+def fails(case: Case) -> bool:
+    """A 500 of the reference: ours has to refuse, or to answer a search."""
+    searched = case.request.path == "/allocation_candidates" and case.ours.status == 200
+    return (
+        case.reference.status == 500
+        and not case.verdict.equal
+        and (400 <= case.ours.status < 500 or searched)
+    )
+
+
+def trusts_the_first_limit(case: Case) -> bool:
+    """Ours may refuse the request or answer it in full, but has to do one of the two."""
+    limits = case.request.values("limit")
+    odd = len(limits) > 1 and not (limits[0].isdecimal() and limits[0] != "0")
+    return case.request.path == "/allocation_candidates" and odd and case.ours.status in (200, 400)
+
+
+def shows_sql(case: Case) -> bool:
+    return case.verdict.equal and "sqlite3.IntegrityError" in str(document(case.reference))
+
+
+FAULTS = (
+    Fault(
+        "sums in place",
+        "an unsuffixed and a suffixed group ask for one class without group_policy=none: amounts are summed into "
+        "shared objects",
+        sums_in_place,
+    ),
+    Fault(
+        "merges anchors",
+        "the unsuffixed group is satisfied by sharing providers alone: equal requests of different anchors are "
+        "merged too early, and candidates vanish",
+        merges_anchors,
+    ),
+    Fault(
+        "trusts the first limit",
+        "of a repeated limit the last is checked and the first is used: limit=-1 drops the last candidate",
+        trusts_the_first_limit,
+    ),
+    Fault("fails", "the reference answers 500", fails),
+    Fault("shows SQL", "the refusal of a duplicate inventory shows a statement of SQL", shows_sql),
+)
+LEFTOVER = Fault(
+    "leftover consumer",
+    "a write refused with 400 because a provider does not exist leaves the consumers behind that it had created",
+    lambda case: False,
+)
+
+
+def explanation(case: Case) -> Fault | None:
+    return next((fault for fault in FAULTS if fault.explains(case)), None)
+
+
+def leftover_consumers(request: Request, answer: Answer, before: State, after: State) -> list[str]:
+    """Consumers without allocations that a refused write left behind."""
+    is_write = request.path.startswith(("/allocations", "/reshaper")) and request.method in ("PUT", "POST")
+    if not is_write or answer.status != 400 or "does not exist" not in str(document(answer)):
+        return []
+    owners = {consumer for consumer, _, _ in after.allocations}
+    return [uuid for uuid in after.consumers if uuid not in before.consumers and uuid not in owners]

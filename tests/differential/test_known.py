@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The known faults are matched narrowly, and the page that lists them lists exactly these."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.differential.compare import compare
+from tests.differential.known import FAULTS, LEFTOVER, Case, explanation
+from tests.differential.requests import Request, Version, read
+from tests.differential.servers import Answer
+from tests.differential.state import Provider, State
+
+PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
+SHARES = "MISC_SHARES_VIA_AGGREGATE"
+STATE = State(
+    {uuid: Provider(uuid, 1, None, uuid) for uuid in ("host", "store")},
+    {},
+    frozenset({("store", SHARES)}),
+    *(frozenset(), {}, {}, frozenset(), frozenset()),
+)
+
+
+def found(*requests: Any) -> Answer:
+    body = {"allocation_requests": list(requests), "provider_summaries": {}}
+    return Answer(200, {"content-type": "application/json"}, json.dumps(body).encode())
+
+
+def candidate(mappings: dict[str, list[str]], **amounts: dict[str, int]) -> dict[str, Any]:
+    return {
+        "allocations": {uuid: {"resources": content} for uuid, content in amounts.items()},
+        "mappings": mappings,
+    }
+
+
+def search(*query: tuple[str, str]) -> Request:
+    return read("test", "/allocation_candidates", Version.of("placement 1.39"), query)
+
+
+def explained(request: Request, there: Answer, here: Answer, truth: Answer | None = None) -> str | None:
+    verdict = compare(request, there, here)
+    case = Case(request, there, here, verdict, STATE, lambda question: truth or there)
+    fault = explanation(case)
+    return fault.name if fault else None
+
+
+BOTH = (("resources", "VCPU:1"), ("resources1", "VCPU:2"))
+RIGHT = candidate({"": ["host"], "1": ["host"]}, host={"VCPU": 3})
+WRONG = candidate({"": ["host"], "1": ["host"]}, host={"VCPU": 5})
+
+
+def test_wrong_sums_are_explained_when_ours_are_the_right_ones() -> None:
+    assert explained(search(*BOTH), found(WRONG), found(RIGHT), truth=found(RIGHT)) == "sums in place"
+
+
+def test_wrong_sums_are_not_explained_when_ours_are_wrong_too() -> None:
+    assert explained(search(*BOTH), found(WRONG), found(WRONG, RIGHT), truth=found(RIGHT)) is None
+
+
+def test_wrong_sums_are_not_explained_where_the_reference_sums_rightly() -> None:
+    assert explained(search(*BOTH, ("group_policy", "none")), found(WRONG), found(RIGHT)) is None
+    other = (("resources", "VCPU:1"), ("resources1", "DISK_GB:2"))
+    assert explained(search(*other), found(WRONG), found(RIGHT)) is None
+
+
+APART = (("resources", "DISK_GB:1"), ("resources1", "VCPU:2"))
+FURTHER = candidate({"": ["store"], "1": ["host"]}, store={"DISK_GB": 1}, host={"VCPU": 2})
+LOCAL = candidate({"": ["host"], "1": ["host"]}, host={"VCPU": 2, "DISK_GB": 1})
+
+
+def test_candidates_of_sharing_providers_may_be_missing_in_the_reference() -> None:
+    assert explained(search(*APART), found(LOCAL), found(LOCAL, FURTHER)) == "merges anchors"
+
+
+def test_candidates_may_not_be_missing_here() -> None:
+    assert explained(search(*APART), found(LOCAL, FURTHER), found(LOCAL)) is None
+
+
+def test_candidates_without_sharing_providers_may_not_be_missing_anywhere() -> None:
+    assert explained(search(*APART), found(FURTHER), found(LOCAL, FURTHER)) is None
+
+
+def test_one_group_alone_loses_no_candidates() -> None:
+    assert explained(search(APART[0]), found(), found(FURTHER)) is None
+
+
+def test_the_page_of_differences_lists_exactly_the_known_faults() -> None:
+    listed = re.findall(r"^### (.+)$", PAGE.read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(fault.name for fault in (*FAULTS, LEFTOVER))

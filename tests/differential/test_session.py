@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A session reports a lying answer and a wrong state, and heals what the reference is known to leave behind."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.differential.requests import Request, Version, read, write
+from tests.differential.sabotage import Saboteur
+from tests.differential.servers import Answer, Server
+from tests.differential.session import Session
+from tests.differential.state import Reader, State
+
+SCHEMA = """
+CREATE TABLE resource_providers (id INTEGER PRIMARY KEY, uuid, name, generation, parent_provider_id, root_provider_id);
+CREATE TABLE resource_classes (id INTEGER PRIMARY KEY, name);
+CREATE TABLE inventories (resource_provider_id, resource_class_id, total, reserved, min_unit, max_unit, step_size,
+                          allocation_ratio);
+CREATE TABLE traits (id INTEGER PRIMARY KEY, name);
+CREATE TABLE resource_provider_traits (resource_provider_id, trait_id);
+CREATE TABLE placement_aggregates (id INTEGER PRIMARY KEY, uuid);
+CREATE TABLE resource_provider_aggregates (resource_provider_id, aggregate_id);
+CREATE TABLE projects (id INTEGER PRIMARY KEY, external_id);
+CREATE TABLE users (id INTEGER PRIMARY KEY, external_id);
+CREATE TABLE consumer_types (id INTEGER PRIMARY KEY, name);
+CREATE TABLE consumers (uuid, generation, project_id, user_id, consumer_type_id);
+CREATE TABLE allocations (consumer_id, resource_provider_id, resource_class_id, used);
+INSERT INTO resource_providers VALUES (7, 'p', 'one', 3, NULL, 7);
+"""
+
+
+class Scripted(Server):
+    """Gives the same answer to everything, from a database that tests write into."""
+
+    name = "scripted"
+
+    def __init__(self, path: Path) -> None:
+        self.database = path
+        with sqlite3.connect(path) as connection:
+            connection.executescript(SCHEMA)
+        connection.close()
+        self.answer = Answer(
+            200, {"content-type": "application/json"}, json.dumps({"generation": 3}).encode()
+        )
+        self.also: str | None = None  # a statement that a request has as its effect
+        self._rows = Reader(path)
+
+    def __exit__(self, *_: object) -> None:
+        self._rows.close()
+
+    def send(self, request: Request) -> Answer:
+        if self.also:
+            with sqlite3.connect(self.database) as connection:
+                connection.execute(self.also)
+            connection.close()
+        return self.answer
+
+    def state(self) -> State:
+        return self._rows.read()
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[tuple[Scripted, Scripted]]:
+    one, other = Scripted(tmp_path / "one.db"), Scripted(tmp_path / "other.db")
+    yield one, other
+    one.__exit__()
+    other.__exit__()
+
+
+GET = read("test", "/resource_providers/p", Version.of("placement 1.39"))
+PUT = write("test", "PUT", "/allocations/c", Version.of("placement 1.39"), {})
+
+
+def test_equal_answers_and_states_are_equal(pair: tuple[Scripted, Scripted]) -> None:
+    outcome = Session(*pair).run(GET)
+    assert outcome.equal
+
+
+@pytest.mark.parametrize("way", ["answer", "status", "header", "state"])
+def test_sabotage_is_reported(
+    pair: tuple[Scripted, Scripted], way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.differential.sabotage.EVERY", 1)
+    outcome = Session(pair[0], Saboteur(pair[1], way)).run(GET)
+    assert not outcome.equal
+    assert bool(outcome.state) == (way == "state")
+
+
+def test_a_write_that_only_one_records_is_reported(pair: tuple[Scripted, Scripted]) -> None:
+    session = Session(*pair)
+    assert session.run(PUT).equal
+    pair[0].also = "UPDATE resource_providers SET generation = 4"
+    outcome = session.run(PUT)
+    assert outcome.state == (
+        "providers: p: reference Provider(name='one', generation=4, parent=None, root='p'), "
+        "here Provider(name='one', generation=3, parent=None, root='p')",
+    )
+
+
+def refused(status: int, detail: str) -> Answer:
+    body: Any = {"errors": [{"status": status, "title": "Bad Request", "detail": detail}]}
+    return Answer(status, {"content-type": "application/json"}, json.dumps(body).encode())
+
+
+def test_a_consumer_that_a_refused_write_leaves_behind_is_a_known_fault(
+    pair: tuple[Scripted, Scripted],
+) -> None:
+    pair[0].also = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
+    pair[0].answer = pair[1].answer = refused(
+        400, "Allocation for resource provider 'x' that does not exist."
+    )
+    outcome = Session(*pair).run(PUT)
+    assert outcome.equal
+    assert outcome.faults == ("leftover consumer",)
+    assert pair[0].state().consumers == {}
+
+
+def test_a_consumer_left_behind_by_another_refusal_is_not(pair: tuple[Scripted, Scripted]) -> None:
+    pair[0].also = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
+    pair[0].answer = pair[1].answer = refused(409, "too much")
+    assert not Session(*pair).run(PUT).equal
+
+
+def test_a_failure_of_the_reference_needs_a_refusal_here(pair: tuple[Scripted, Scripted]) -> None:
+    pair[0].answer = replace(pair[0].answer, status=500)
+    pair[1].answer = refused(400, "no")
+    assert Session(*pair).run(PUT).faults == ("fails",)
+    pair[1].answer = replace(pair[0].answer, status=200)
+    assert not Session(*pair).run(PUT).equal
+    pair[1].answer = replace(pair[0].answer, status=503)
+    assert not Session(*pair).run(PUT).equal

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Random operations on a real database, compared with plain Python after each of them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from plimsoll.domain.actor import Actor
+from plimsoll.domain.claims import Claim
+from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.refusals import Refusal
+from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.verify import differences
+from plimsoll.service import aggregates, allocations, inventories, providers, standards, traits
+from plimsoll.service.placement import Placement
+from plimsoll.storage import migrate
+from plimsoll.storage.engine import Database, DatabaseOptions
+from tests.model.plain import PlainInventory, PlainPlacement
+
+SOMEBODY = Actor()
+PROVIDERS = [f"00000000-0000-0000-0000-00000000000{n}" for n in range(6)]
+CONSUMERS = [f"c0000000-0000-0000-0000-00000000000{n}" for n in range(5)]
+CLASSES = ["VCPU", "MEMORY_MB", "DISK_GB"]
+TRAITS = ["HW_CPU_X86_AVX", "HW_CPU_X86_AVX2", "MISC_SHARES_VIA_AGGREGATE"]
+
+some_provider = st.sampled_from(PROVIDERS)
+some_consumer = st.sampled_from(CONSUMERS)
+inventory = st.builds(
+    PlainInventory,
+    total=st.integers(1, 12),
+    reserved=st.integers(0, 4),
+    ratio=st.sampled_from([0.0, 0.3333, 0.9, 1.0, 1.5, 16.0]),
+    min_unit=st.integers(1, 2),
+    max_unit=st.integers(1, 12),
+    step_size=st.sampled_from([1, 1, 2, 3]),
+)
+amounts = st.dictionaries(
+    some_provider, st.dictionaries(st.sampled_from(CLASSES), st.integers(1, 8), min_size=1), max_size=3
+)
+stale = st.sampled_from([0, 0, 0, 0, 1, -1])
+"""Most clients have seen the current generation."""
+
+
+class AgainstPlain(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.directory = tempfile.TemporaryDirectory()
+        path = Path(self.directory.name) / "plimsoll.sqlite"
+        self.database = Database(f"sqlite:///{path}", DatabaseOptions(sqlite_synchronous=False))
+        migrate.sync(self.database)
+        self.placement = Placement(Ledger(self.database))
+        standards.synchronise(self.placement)
+        self.follower = Placement(Ledger(self.database))
+        self.plain = PlainPlacement()
+
+    def teardown(self) -> None:
+        assert differences(self.placement.ledger) == []
+        assert differences(self.follower.ledger) == []
+        self.database.dispose()
+        self.directory.cleanup()
+
+    def generation(self, provider: str) -> int:
+        known = self.plain.providers.get(provider)
+        return known.generation if known else 0
+
+    def consumer_generation(self, consumer: str, off: int) -> int | None:
+        known = self.plain.consumers.get(consumer)
+        if known is None:
+            return None if off == 0 else off
+        return known.generation + off
+
+    @rule(uuid=some_provider, name=st.sampled_from("abcdefgh"), parent=st.none() | some_provider)
+    def create(self, uuid: str, name: str, parent: str | None) -> None:
+        if parent == uuid:
+            return
+        made = providers.create(self.placement, SOMEBODY, uuid, name, parent)
+        assert self.plain.create(uuid, name, parent) == (not isinstance(made, Refusal))
+
+    @rule(uuid=some_provider, parent=st.none() | some_provider)
+    def move(self, uuid: str, parent: str | None) -> None:
+        known = self.plain.providers.get(uuid)
+        name = known.name if known else "x"
+        moved = providers.update(self.placement, SOMEBODY, uuid, name, parent, reparenting=True)
+        assert self.plain.move(uuid, parent) == (not isinstance(moved, Refusal))
+
+    @rule(uuid=some_provider)
+    def delete(self, uuid: str) -> None:
+        assert self.plain.delete(uuid) == (providers.delete(self.placement, SOMEBODY, uuid) is None)
+
+    @rule(uuid=some_provider, off=stale, wanted=st.dictionaries(st.sampled_from(CLASSES), inventory))
+    def set_inventories(self, uuid: str, off: int, wanted: dict[str, PlainInventory]) -> None:
+        generation = self.generation(uuid) + off
+        real = {
+            name: Inventory(i.total, i.reserved, i.min_unit, i.max_unit, i.step_size, i.ratio)
+            for name, i in wanted.items()
+        }
+        done = inventories.replace(self.placement, SOMEBODY, uuid, generation, real, reserve_all=True)
+        assert self.plain.set_inventories(uuid, generation, wanted) == (not isinstance(done, Refusal))
+
+    @rule(uuid=some_provider, wanted=st.sets(st.sampled_from(TRAITS)))
+    def set_traits(self, uuid: str, wanted: set[str]) -> None:
+        done = traits.set_for_provider(self.placement, SOMEBODY, uuid, self.generation(uuid), wanted)
+        assert self.plain.set_traits(uuid, wanted) == (not isinstance(done, Refusal))
+
+    @rule(uuid=some_provider, off=stale, wanted=st.sets(st.sampled_from("xyz")))
+    def set_aggregates(self, uuid: str, off: int, wanted: set[str]) -> None:
+        generation = self.generation(uuid) + off
+        done = aggregates.set_for_provider(self.placement, SOMEBODY, uuid, wanted, generation)
+        assert self.plain.set_aggregates(uuid, generation, wanted) == (not isinstance(done, Refusal))
+
+    @rule(wanted=st.dictionaries(some_consumer, st.tuples(stale, amounts), min_size=1, max_size=3))
+    def claim(self, wanted: dict[str, tuple[int, dict[str, dict[str, int]]]]) -> None:
+        claims = {uuid: (self.consumer_generation(uuid, off), held) for uuid, (off, held) in wanted.items()}
+        refusal = allocations.claim(
+            self.placement,
+            SOMEBODY,
+            [Claim(uuid, held, "p", "u", "INSTANCE", guard) for uuid, (guard, held) in claims.items()],
+        )
+        assert self.plain.claim(claims) == (refusal is None)
+
+    @rule(uuid=some_consumer)
+    def release(self, uuid: str) -> None:
+        assert self.plain.release(uuid) == (allocations.release(self.placement, SOMEBODY, uuid) is None)
+
+    @invariant()
+    def both_are_the_same(self) -> None:
+        for placement in (self.placement, self.follower):
+            world = placement.world()
+            assert set(world.providers.keys()) == self.plain.providers.keys()
+            for uuid, plain in self.plain.providers.items():
+                real = world.providers[uuid]
+                assert (real.name, real.parent, real.root) == (
+                    plain.name,
+                    plain.parent,
+                    self.plain.root(uuid),
+                )
+                assert real.generation == plain.generation
+                assert real.traits == plain.traits
+                assert real.aggregates == plain.aggregates
+                assert real.inventories.keys() == plain.inventories.keys()
+                used = {name: self.plain.used(uuid, name) for name in CLASSES}
+                assert real.used == {name: amount for name, amount in used.items() if amount}
+
+    @invariant()
+    def consumers_are_the_same(self) -> None:
+        for uuid in CONSUMERS:
+            found = allocations.of_consumer(self.placement, uuid)
+            plain = self.plain.consumers.get(uuid)
+            assert (found.consumer is None) == (plain is None)
+            if plain is not None and found.consumer is not None:
+                assert found.consumer.generation == plain.generation
+                assert {p: held for p, (_, held) in found.by_provider.items()} == plain.holds
+
+
+TestAgainstPlain = AgainstPlain.TestCase
+TestAgainstPlain.settings = settings(
+    max_examples=30,
+    stateful_step_count=40,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    # Each step writes to a real database: shrinking would take longer than reading the steps.
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+)

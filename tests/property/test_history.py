@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the change log keeps can be read back, whatever the names are."""
+
+from datetime import datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plimsoll.domain import effects as e
+from plimsoll.domain.consumer import Allocation, Consumer
+from plimsoll.domain.inventory import MAX_INT, Inventory
+from plimsoll.ledger.history import EFFECTS, decode, encode
+
+# Any text that can be stored: lone surrogates never get past the wire.
+text = st.text(st.characters(exclude_categories=["Cs"]))
+amount = st.integers(0, MAX_INT)
+at = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1))
+inventory = st.builds(
+    Inventory, amount, amount, amount, amount, amount, st.floats(allow_nan=False, allow_infinity=False)
+)
+allocation = st.tuples(text, text, amount).map(lambda each: Allocation(*each))
+
+FIELDS = {
+    "at": at,
+    "id": amount,
+    "generation": amount,
+    "inventory": inventory,
+    "before": st.lists(allocation).map(tuple),
+    "after": st.lists(allocation).map(tuple),
+    "traits": st.frozensets(text),
+    "aggregates": st.frozensets(text),
+    "subtree": st.lists(text).map(tuple),
+    "parent": st.none() | text,
+}
+
+
+def effects_of(cls: type[e.Effect]) -> st.SearchStrategy[e.Effect]:
+    fields = {name: FIELDS.get(name, text) for name in cls.__dataclass_fields__}
+    if cls in (e.ConsumerAdded, e.ConsumerChanged):
+        fields["consumer"] = st.builds(Consumer, text, text, text, st.none() | text, amount)
+    return st.builds(cls, **fields)
+
+
+@given(st.lists(st.one_of([effects_of(cls) for cls in EFFECTS])))
+def test_effects_survive_the_log(effects: list[e.Effect]) -> None:
+    assert decode(encode(effects)) == effects
+
+
+def test_the_word_for_a_full_reload_is_understood() -> None:
+    assert decode('[["reload"]]') == [e.Reload()]

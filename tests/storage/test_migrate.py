@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What `sync`, `version` and `stamp` do to each kind of database, and to which they do nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from plimsoll.storage import migrate, tables
+from plimsoll.storage.engine import Database
+from plimsoll.storage.migrate import SchemaError
+from tests.storage import reference
+
+
+def run_sql(file: Path, *statements: str) -> None:
+    connection = sqlite3.connect(file)
+    with connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def table_names(file: Path) -> set[str]:
+    connection = sqlite3.connect(file)
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    connection.close()
+    return names
+
+
+def test_an_empty_database_has_no_version(empty: Database) -> None:
+    assert migrate.version(empty) is None
+    assert not migrate.is_current(empty)
+
+
+def test_an_empty_database_gets_every_table_and_both_stamps(empty: Database, file: Path) -> None:
+    migrate.sync(empty)
+
+    assert table_names(file) == {*tables.reference.tables, *tables.own.tables}
+    assert migrate.version(empty) == "a082b8bb98d0"
+    assert migrate.is_current(empty)
+    with empty.read() as connection:
+        assert connection.execute(select(tables.head)).all() == [(1, 0)]
+        assert connection.scalar(select(tables.own_version.c.version_num)) == tables.OWN_HEAD
+
+
+def test_a_second_sync_changes_nothing(db: Database, file: Path) -> None:
+    before, token = reference.dump(file), db.version_token()
+    migrate.sync(db)
+    assert reference.dump(file) == before
+    assert db.version_token() == token
+
+
+def test_a_database_that_the_reference_filled_gets_our_tables_and_no_other_change(
+    reference_db: Database, reference_file: Path
+) -> None:
+    reference.fill(reference_file)
+    before = reference.dump(reference_file)
+
+    migrate.sync(reference_db)
+
+    assert reference.dump(reference_file) == before
+    assert table_names(reference_file) == {*tables.reference.tables, *tables.own.tables}
+
+
+def test_the_reference_finds_nothing_to_do_on_our_database(db: Database, file: Path) -> None:
+    before = reference.dump(file)
+    db.dispose()
+
+    reference.manage(file, "db", "sync")
+
+    assert reference.dump(file) == before
+    assert reference.manage(file, "db", "version").stdout == f"{migrate.version(db)}\n"
+
+
+@pytest.mark.parametrize("revision", tables.REFERENCE_REVISIONS[:-1])
+def test_an_older_placement_is_refused_and_told_what_to_run(
+    reference_db: Database, reference_file: Path, revision: str
+) -> None:
+    run_sql(reference_file, f"UPDATE alembic_version SET version_num = '{revision}'")
+    before = reference.dump(reference_file)
+
+    with pytest.raises(SchemaError, match=f"{revision}.*`placement-manage db sync`.*`plimsoll db sync`"):
+        migrate.sync(reference_db)
+
+    assert reference.dump(reference_file) == before
+    assert not table_names(reference_file) & set(tables.own.tables)
+
+
+@pytest.mark.parametrize(
+    ("statements", "says"),
+    [
+        (["UPDATE alembic_version SET version_num = 'ffffffffffff'"], "ffffffffffff.*newer than"),
+        (["DELETE FROM alembic_version"], "no record of their revision.*`plimsoll db stamp head`"),
+        (["DROP TABLE alembic_version"], "no record of their revision"),
+        (["DROP TABLE users", "DROP TABLE projects"], "missing: projects, users"),
+        (["INSERT INTO alembic_version VALUES ('422ece571366')"], "several revisions: 422ece571366, a082"),
+    ],
+)
+def test_a_schema_we_do_not_know_is_refused_untouched(
+    reference_db: Database, reference_file: Path, statements: list[str], says: str
+) -> None:
+    run_sql(reference_file, *statements)
+    before = reference.dump(reference_file)
+
+    with pytest.raises(SchemaError, match=says):
+        migrate.sync(reference_db)
+
+    assert reference.dump(reference_file) == before
+    assert not table_names(reference_file) & set(tables.own.tables)
+
+
+def test_the_database_of_another_service_is_refused(empty: Database, file: Path) -> None:
+    run_sql(file, "CREATE TABLE alembic_version (version_num)", "INSERT INTO alembic_version VALUES ('abc')")
+    with pytest.raises(SchemaError, match="belongs to another service"):
+        migrate.sync(empty)
+
+
+def test_tables_of_a_newer_plimsoll_are_refused(db: Database, file: Path) -> None:
+    run_sql(file, "UPDATE plimsoll_alembic_version SET version_num = '9999'")
+    assert not migrate.is_current(db)
+    with pytest.raises(SchemaError, match=r"9999.*newer Plimsoll"):
+        migrate.sync(db)
+
+
+def test_a_sync_that_fails_half_way_leaves_nothing_behind(
+    empty: Database, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("the power is gone")
+
+    monkeypatch.setattr("alembic.command.upgrade", fail)
+    with pytest.raises(RuntimeError, match="the power is gone"):
+        migrate.sync(empty)
+    assert table_names(file) == set()
+
+
+def test_processes_that_sync_at_once_all_find_it_done(empty: Database, file: Path) -> None:
+    script = (
+        "import sys; from plimsoll.storage import migrate; from plimsoll.storage.engine import Database;"
+        " migrate.sync(Database(sys.argv[1]))"
+    )
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, f"sqlite:///{file}"], stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(4)
+    ]
+    errors = [process.communicate(timeout=60)[1] for process in started]
+    assert errors == [""] * 4
+    assert migrate.is_current(empty)
+    with empty.read() as connection:
+        assert connection.execute(select(tables.head)).all() == [(1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("given", "recorded"),
+    [
+        ("head", "a082b8bb98d0"),
+        ("422ece571366", "422ece571366"),
+        ("b5c3", "b5c396305c25"),
+        ("base", None),
+    ],
+)
+def test_a_stamp_records_a_revision_and_touches_no_table(
+    db: Database, given: str, recorded: str | None
+) -> None:
+    migrate.stamp(db, given)
+    assert migrate.version(db) == recorded
+
+
+def test_a_stamp_is_the_reference_s_stamp(db: Database, file: Path) -> None:
+    migrate.stamp(db, "422e")
+    db.dispose()
+    assert reference.manage(file, "db", "version").stdout == "422ece571366\n"
+
+
+@pytest.mark.parametrize("revision", ["xyz", "b", "", "0001"])
+def test_a_revision_that_is_unknown_or_not_one_alone_is_refused(db: Database, revision: str) -> None:
+    with pytest.raises(SchemaError, match="Can't locate revision"):
+        migrate.stamp(db, revision)
+    assert migrate.version(db) == "a082b8bb98d0"
+
+
+def test_an_empty_database_can_be_stamped_and_is_then_known_to_lack_its_tables(empty: Database) -> None:
+    migrate.stamp(empty, "head")
+    assert migrate.version(empty) == "a082b8bb98d0"
+    with pytest.raises(SchemaError, match="tables are missing"):
+        migrate.sync(empty)

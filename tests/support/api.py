@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The API as a client sees it, on a real database, called in this process without a network between."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from wsgiref.types import WSGIApplication
+
+from oslo_config import cfg
+
+from plimsoll import config
+from plimsoll.bootstrap import make_application
+from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.verify import differences
+from plimsoll.service.placement import Placement
+from plimsoll.storage.engine import Database
+
+NO_BODY: Any = object()
+DATABASE = "plimsoll.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def detail(self) -> str:
+        detail: str = self.json["errors"][0]["detail"]
+        return detail
+
+    @property
+    def code(self) -> str | None:
+        code: str | None = self.json["errors"][0].get("code")
+        return code
+
+
+class Api:
+    """Calls a WSGI application as an administrator, at a version of the API."""
+
+    def __init__(self, application: WSGIApplication, database: Database) -> None:
+        self.application = application
+        self.database = database
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = NO_BODY,
+        version: str | None = "1.39",
+        raw: bytes | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        path, _, query = path.partition("?")
+        content = raw if raw is not None else b"" if body is NO_BODY else json.dumps(body).encode()
+        environ: dict[str, Any] = {
+            "REQUEST_METHOD": method,
+            "SCRIPT_NAME": "",
+            "PATH_INFO": path.encode().decode("latin-1"),
+            "QUERY_STRING": query,
+            "SERVER_NAME": "localhost",
+            "SERVER_PORT": "80",
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "REMOTE_ADDR": "127.0.0.1",
+            "wsgi.version": (1, 0),
+            "wsgi.url_scheme": "http",
+            "wsgi.input": io.BytesIO(content),
+            "wsgi.errors": io.StringIO(),
+            "wsgi.multithread": False,
+            "wsgi.multiprocess": False,
+            "wsgi.run_once": False,
+            "HTTP_X_AUTH_TOKEN": "admin",
+            "HTTP_X_ROLES": "admin,service",
+        }
+        if version is not None:
+            environ["HTTP_OPENSTACK_API_VERSION"] = f"placement {version}"
+        if content:
+            environ["CONTENT_LENGTH"] = str(len(content))
+            environ["CONTENT_TYPE"] = "application/json"
+        for name, value in (headers or {}).items():
+            key = name.upper().replace("-", "_")
+            environ[key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"] = value
+        got: list[Any] = []
+        chunks = self.application(environ, lambda *given: got.extend(given[:2]))  # type: ignore[arg-type]
+        content = b"".join(chunks)
+        return Answer(int(got[0].split()[0]), {name.lower(): value for name, value in got[1]}, content)
+
+    def get(self, path: str, version: str | None = "1.39") -> Answer:
+        return self.call("GET", path, version=version)
+
+    def put(self, path: str, body: Any = NO_BODY, version: str | None = "1.39") -> Answer:
+        return self.call("PUT", path, body, version)
+
+    def post(self, path: str, body: Any = NO_BODY, version: str | None = "1.39") -> Answer:
+        return self.call("POST", path, body, version)
+
+    def delete(self, path: str, version: str | None = "1.39") -> Answer:
+        return self.call("DELETE", path, version=version)
+
+    def host(self, uuid: str, name: str | None = None, parent: str | None = None, **totals: int) -> str:
+        """Makes a provider with inventories, and returns its uuid."""
+        made = self.post(
+            "/resource_providers", {"uuid": uuid, "name": name or uuid, "parent_provider_uuid": parent}
+        )
+        assert made.status == 200, made.body
+        body = {
+            "resource_provider_generation": 0,
+            "inventories": {resource_class: {"total": total} for resource_class, total in totals.items()},
+        }
+        answer = self.put(f"/resource_providers/{uuid}/inventories", body)
+        assert answer.status == 200, answer.body
+        return uuid
+
+    def state(self) -> dict[str, list[tuple[Any, ...]]]:
+        """All rows that a client can see the effects of."""
+        tables = (
+            "resource_providers inventories allocations resource_provider_traits resource_provider_aggregates"
+            " consumers traits resource_classes plimsoll_head"
+        ).split()
+        with self.database.read() as conn:
+            return {
+                t: sorted(map(tuple, conn.exec_driver_sql(f"SELECT * FROM {t}")), key=str) for t in tables
+            }
+
+
+def configuration(database: Path, **options: Any) -> cfg.ConfigOpts:
+    """A configuration for tests: noauth2, and a database file that is made when it is not there."""
+    conf = cfg.ConfigOpts()
+    config.register(conf)
+    conf([], project="placement", default_config_files=[], default_config_dirs=[])
+    conf.set_override("auth_strategy", "noauth2", group="api")
+    conf.set_override("connection", f"sqlite:///{database}", group="placement_database")
+    conf.set_override("sync_on_startup", True, group="placement_database")
+    conf.set_override("sqlite_synchronous", False, group="placement_database")
+    conf.set_override("verify_interval", 0, group="plimsoll")
+    for name, value in options.items():
+        group, _, option = name.partition("__")
+        conf.set_override(option, value, group=group)
+    return conf
+
+
+@contextmanager
+def api(directory: Path, **options: Any) -> Iterator[Api]:
+    """The API on a new database; afterwards memory and SQL must agree."""
+    path = directory / DATABASE
+    application = make_application(configuration(path, **options))
+    database = Database(f"sqlite:///{path}")
+    yield Api(application, database)
+    assert differences(Placement(Ledger(database)).ledger) == []
+    database.dispose()

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A running service: real processes, a real port, a real database file."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Self
+
+PLIMSOLL = Path(sys.executable).with_name("plimsoll")
+START_SECONDS = 60
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+class Client:
+    """One keep-alive connection, as an administrator."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def call(self, method: str, path: str, body: Any = None, version: str = "1.39") -> tuple[int, Any]:
+        headers = {"x-auth-token": "admin", "openstack-api-version": f"placement {version}"}
+        content = None
+        if body is not None:
+            content = json.dumps(body)
+            headers["content-type"] = "application/json"
+        self._connection.request(method, path, content, headers)
+        answer = self._connection.getresponse()
+        read = answer.read()
+        return answer.status, json.loads(read) if read else None
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Service:
+    """`plimsoll serve` on a database file in this directory. It can be killed, and started again."""
+
+    def __init__(self, directory: Path, workers: int = 1) -> None:
+        self.directory = directory
+        self.workers = workers
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._clients: list[Client] = []
+
+    @property
+    def environment(self) -> dict[str, str]:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
+        return clean | {
+            "OS_PLACEMENT_CONFIG_DIR": str(self.directory),
+            "OS_DEFAULT__STATE_PATH": str(self.directory),
+            "OS_API__AUTH_STRATEGY": "noauth2",
+        }
+
+    def start(self) -> Self:
+        (self.directory / "placement.conf").touch()
+        command = [str(PLIMSOLL), "serve", "--port", str(self.port), "--workers", str(self.workers)]
+        with (self.directory / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command,
+                env=self.environment,
+                cwd=self.directory,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            assert self._process.poll() is None, self.log()
+            assert time.monotonic() < deadline, self.log()
+            time.sleep(0.05)
+        return self
+
+    def stop(self) -> None:
+        self._hang_up()
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(30)
+            self._process = None
+
+    def kill(self) -> None:
+        """kill -9 of the whole service, workers and all."""
+        assert self._process is not None
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait(30)
+        self._process = None
+
+    def _hang_up(self) -> None:
+        for client in self._clients:
+            client.close()
+        self._clients.clear()
+
+    def __enter__(self) -> Self:
+        return self if self._process is not None else self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def client(self) -> Client:
+        """A connection of its own; it is closed with the service at the latest."""
+        client = Client(self.port)
+        self._clients.append(client)
+        return client
+
+    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(PLIMSOLL), *words],
+            env=self.environment,
+            cwd=self.directory,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def log(self) -> str:
+        return (self.directory / "log").read_text()
+
+    def _answers(self) -> bool:
+        try:
+            status, _ = self.client().call("GET", "/")
+            return status == 200
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            self._hang_up()

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""noauth2, as the reference behaves: the expected values were read off its own middlewares."""
+
+from __future__ import annotations
+
+import json
+from wsgiref.types import WSGIApplication
+
+import pytest
+
+from plimsoll.access import Caller, caller_of
+from plimsoll.access.context import Context
+from plimsoll.access.noauth import NoAuth
+from tests.unit.access.wsgi import Recorder, call
+
+# The words are WebOb's, and clients of the reference have seen no others.
+WORDS = (
+    "This server could not verify that you are authorized to access the document you requested. Either you supplied"
+    " the wrong credentials (e.g., bad password), or your browser does not understand how to supply the credentials"
+    " required."
+)
+
+
+@pytest.fixture
+def inside() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def app(inside: Recorder) -> WSGIApplication:
+    return NoAuth(Context(inside))
+
+
+def test_no_token_is_a_401_and_goes_no_further(app: WSGIApplication, inside: Recorder) -> None:
+    answer = call(app, "/resource_providers", ACCEPT="application/json")
+    assert answer.status == "401 Unauthorized"
+    assert answer.headers == {"content-type": "application/json", "content-length": "316"}
+    assert json.loads(answer.body) == {
+        "message": f"{WORDS}<br /><br />\n\n\n",
+        "code": "401 Unauthorized",
+        "title": "Unauthorized",
+    }
+    assert inside.seen == []
+
+
+@pytest.mark.parametrize(
+    ("accept", "media", "length"),
+    [
+        ("text/plain", "text/plain; charset=UTF-8", "253"),
+        ("text/html", "text/html; charset=UTF-8", "358"),
+        ("image/png", "text/plain; charset=UTF-8", "253"),
+        ("text/html;q=0.5,application/json;q=0.9", "application/json", "316"),
+    ],
+)
+def test_a_401_comes_in_the_form_that_was_asked_for(
+    app: WSGIApplication, accept: str, media: str, length: str
+) -> None:
+    answer = call(app, "/traits", ACCEPT=accept)
+    assert answer.headers == {"content-type": media, "content-length": length}
+
+
+@pytest.mark.parametrize("path", ["", "/"])
+def test_the_version_document_needs_no_token(app: WSGIApplication, inside: Recorder, path: str) -> None:
+    assert call(app, path).status == "200 OK"
+    assert not caller_of(inside.seen[-1]).is_authenticated
+
+
+def test_the_version_document_believes_no_headers(app: WSGIApplication, inside: Recorder) -> None:
+    call(app, "/", X_USER_ID="mallory", X_ROLES="admin")
+    assert caller_of(inside.seen[-1]) == Caller()
+
+
+def test_a_user_header_without_a_token_is_a_401(app: WSGIApplication) -> None:
+    assert call(app, "/traits", X_USER_ID="mallory").status == "401 Unauthorized"
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"X_AUTH_TOKEN": "admin"}, Caller("admin", "admin", ("admin",))),
+        ({"X_AUTH_TOKEN": "ada"}, Caller("ada", "ada")),
+        ({"X_AUTH_TOKEN": "ada:engines"}, Caller("ada", "engines")),
+        ({"X_AUTH_TOKEN": "admin:a:b"}, Caller("admin", "a:b", ("admin",))),
+        ({"X_AUTH_TOKEN": ""}, Caller("", "")),
+        ({"X_AUTH_TOKEN": ":engines"}, Caller("", "engines")),
+        ({"X_AUTH_TOKEN": "ada", "X_ROLES": "a, b,,Admin"}, Caller("ada", "ada", ("a", "b", "", "Admin"))),
+        ({"X_AUTH_TOKEN": "admin", "X_ROLES": ""}, Caller("admin", "admin")),
+        (
+            {"X_AUTH_TOKEN": "ada:engines", "OPENSTACK_SYSTEM_SCOPE": "all"},
+            Caller("ada", None, system_scope="all"),
+        ),
+        (
+            {
+                "X_AUTH_TOKEN": "ada:engines",
+                "X_USER_ID": "mallory",
+                "X_PROJECT_ID": "looms",
+                "X_DOMAIN_ID": "d",
+                "X_SERVICE_ROLES": "s1, s2",
+                "X_IS_ADMIN_PROJECT": "False",
+            },
+            Caller("ada", "looms", domain_id="d", service_roles=("s1", "s2"), is_admin_project=False),
+        ),
+    ],
+)
+def test_the_token_says_who(
+    app: WSGIApplication, inside: Recorder, headers: dict[str, str], expected: Caller
+) -> None:
+    assert call(app, "/traits", **headers).status == "200 OK"
+    assert caller_of(inside.seen[-1]) == expected

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from oslo_config import cfg
+from oslo_policy import policy as oslo_policy
+
+from plimsoll import config
+from plimsoll.access import Caller, Policy, PolicyError
+from plimsoll.access import policy as policy_module
+from plimsoll.access.policy import LOOK_AGAIN_AFTER
+
+LIST = "placement:resource_providers:list"
+USAGES = "placement:usages"
+
+OPERATOR = Caller("ada", "engines", ("operator",))
+ADMIN = Caller("root", "admin", ("admin",))
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pass_a_look(self) -> None:
+        self.now += LOOK_AGAIN_AFTER
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "policy.yaml"
+
+
+@pytest.fixture
+def make(file: Path, clock: Clock) -> Callable[[], Policy]:
+    def policy() -> Policy:
+        conf = cfg.ConfigOpts()
+        config.register(conf)
+        conf([], default_config_files=[])
+        conf.set_override("policy_file", str(file), group="oslo_policy")
+        conf.set_override("policy_dirs", [str(file.parent / "policy.d")], group="oslo_policy")
+        return Policy(conf, clock=clock)
+
+    return policy
+
+
+written = 0
+
+
+def write(file: Path, text: str) -> None:
+    """Each time with a later time stamp: two writes within one tick of the file system are one to oslo.policy."""
+    global written
+    written += 1
+    file.write_text(text)
+    os.utime(file, (2_000_000_000 + written, 2_000_000_000 + written))
+
+
+def test_without_a_file_the_defaults_hold(make: Callable[[], Policy]) -> None:
+    policy = make()
+    assert policy.allows(LIST, ADMIN)
+    assert not policy.allows(LIST, OPERATOR)
+
+
+def test_a_reader_sees_the_usage_of_their_own_project_only(make: Callable[[], Policy]) -> None:
+    reader = Caller("ada", "engines", ("reader",))
+    policy = make()
+    assert policy.allows(USAGES, reader, {"project_id": "engines"})
+    assert not policy.allows(USAGES, reader, {"project_id": "looms"})
+
+
+def test_admins_may_not_reshape_and_services_may(make: Callable[[], Policy]) -> None:
+    policy = make()
+    assert not policy.allows("placement:reshaper:reshape", ADMIN)
+    assert policy.allows("placement:reshaper:reshape", Caller("nova", "service", ("service",)))
+
+
+def test_a_changed_file_is_noticed_within_a_second(
+    make: Callable[[], Policy], file: Path, clock: Clock
+) -> None:
+    write(file, f'"{LIST}": "role:operator"\n')
+    policy = make()
+    assert policy.allows(LIST, OPERATOR)
+    write(file, f'"{LIST}": "role:admin"\n')
+    assert policy.allows(LIST, OPERATOR), "not looked at yet"
+    clock.pass_a_look()
+    assert not policy.allows(LIST, OPERATOR)
+    assert policy.allows(LIST, ADMIN)
+
+
+def test_a_file_that_appears_is_noticed(make: Callable[[], Policy], file: Path, clock: Clock) -> None:
+    policy = make()
+    assert not policy.allows(LIST, OPERATOR)
+    write(file, f'"{LIST}": "role:operator"\n')
+    clock.pass_a_look()
+    assert policy.allows(LIST, OPERATOR)
+
+
+def test_a_broken_file_leaves_the_last_good_rules_in_force(
+    make: Callable[[], Policy], file: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(file, f'"{LIST}": "role:operator"\n')
+    policy = make()
+    write(file, "{ this is not yaml")
+    with caplog.at_level(logging.ERROR, logger=policy_module.__name__):
+        for _ in range(3):
+            clock.pass_a_look()
+            assert policy.allows(LIST, OPERATOR)
+            assert not policy.allows(LIST, ADMIN)
+    assert len(caplog.records) == 1, "said once, not every second"
+    write(file, f'"{LIST}": "role:admin"\n')
+    clock.pass_a_look()
+    assert policy.allows(LIST, ADMIN)
+
+
+def test_a_broken_file_in_the_directory_takes_no_rule_out_of_force(
+    make: Callable[[], Policy], file: Path, clock: Clock
+) -> None:
+    directory = file.parent / "policy.d"
+    directory.mkdir()
+    write(file, f'"{USAGES}": "role:admin"\n')
+    write(directory / "a.yaml", f'"{LIST}": "role:operator"\n')
+    policy = make()
+    assert policy.allows(LIST, OPERATOR)
+    write(directory / "a.yaml", "{ this is not yaml")
+    for _ in range(3):
+        clock.pass_a_look()
+        assert policy.allows(LIST, OPERATOR)
+
+
+def test_the_service_does_not_start_with_a_broken_file(make: Callable[[], Policy], file: Path) -> None:
+    write(file, "{ this is not yaml")
+    with pytest.raises(PolicyError, match=str(file)):
+        make()
+
+
+def test_a_decision_is_made_once_per_case(
+    make: Callable[[], Policy], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = make()
+    asked: list[str] = []
+    original = oslo_policy.Enforcer.authorize
+
+    def counted(self: oslo_policy.Enforcer, rule: str, *args: object) -> object:
+        asked.append(rule)
+        return original(self, rule, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(oslo_policy.Enforcer, "authorize", counted)
+    for _ in range(5):
+        policy.allows(LIST, ADMIN)
+        policy.allows(LIST, OPERATOR)
+        policy.allows(USAGES, OPERATOR, {"project_id": "engines"})
+        policy.allows(USAGES, OPERATOR, {"project_id": "looms"})
+    assert len(asked) == 4
+
+
+def test_what_is_remembered_stays_bounded(
+    make: Callable[[], Policy], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy_module, "REMEMBERED_AT_MOST", 10)
+    policy = make()
+    for number in range(100):
+        assert policy.allows(USAGES, ADMIN, {"project_id": str(number)})
+    assert len(policy._rules_in_force._remembered) <= 10
+
+
+def test_a_check_that_asks_elsewhere_is_asked_every_time(make: Callable[[], Policy], file: Path) -> None:
+    answers = iter([True, False, True])
+
+    class Fickle(oslo_policy.Check):
+        def __call__(self, *_: object) -> bool:
+            return next(answers)
+
+    oslo_policy.register("fickle", Fickle)
+    write(file, f'"admin_api": "fickle:x"\n"{LIST}": "role:operator and not (rule:admin_api)"\n')
+    policy = make()
+    assert [policy.allows(LIST, OPERATOR) for _ in range(3)] == [False, True, False]
+
+
+def test_a_check_that_fails_denies(make: Callable[[], Policy], file: Path) -> None:
+    class Failing(oslo_policy.Check):
+        def __call__(self, *_: object) -> bool:
+            raise RuntimeError("the other side is down")
+
+    oslo_policy.register("failing", Failing)
+    write(file, f'"{LIST}": "failing:x"\n')
+    assert not make().allows(LIST, ADMIN)
+
+
+def test_rules_that_go_round_in_circles_deny(make: Callable[[], Policy], file: Path) -> None:
+    write(file, f'"admin_api": "rule:{LIST}"\n"{LIST}": "rule:admin_api"\n')
+    assert not make().allows(LIST, ADMIN)
+
+
+def test_an_unknown_rule_is_a_mistake_of_ours_and_said_aloud(make: Callable[[], Policy]) -> None:
+    with pytest.raises(oslo_policy.PolicyNotRegistered):
+        make().allows("placement:no:such", ADMIN)

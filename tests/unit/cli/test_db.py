@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""`plimsoll db` prints and exits as `placement-manage db` does, side by side on the same file."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.storage import reference
+from tests.unit.cli.conftest import Run
+
+
+def test_the_version_of_nothing_is_none_as_the_reference_says(run: Run, file: Path, tmp_path: Path) -> None:
+    theirs = reference.manage(tmp_path / "theirs.sqlite", "db", "version")
+    ours = run("db", "version")
+    assert (ours.exit_code, ours.stdout) == (theirs.returncode, theirs.stdout) == (0, "None\n")
+
+
+def test_sync_is_silent_and_version_then_prints_what_the_reference_prints(run: Run, file: Path) -> None:
+    done = run("db", "sync")
+    assert (done.exit_code, done.output) == (0, "")
+    assert run("db", "version").stdout == reference.manage(file, "db", "version").stdout == "a082b8bb98d0\n"
+
+
+def test_a_refused_sync_says_what_to_run_and_exits_1(run: Run) -> None:
+    run("db", "sync")
+    assert run("db", "stamp", "422ece571366").output == ""
+    done = run("db", "sync")
+    assert done.exit_code == 1
+    assert "`placement-manage db sync`" in done.stderr
+
+
+def test_a_revision_that_does_not_exist_cannot_be_stamped(run: Run) -> None:
+    done = run("db", "stamp", "xyz")
+    assert (done.exit_code, done.stderr) == (1, "Error: Can't locate revision identified by 'xyz'\n")
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        [()],
+        [("--max-count", "8"), ("--max-count", "8"), ("--max-count", "8")],
+        [("--max-count", "12"), (), ("--max-count", "100")],
+        [("--max-count", "0")],
+        [("--max-count", "-3")],
+        [("--max-count", "many")],
+    ],
+    ids=str,
+)
+def test_online_data_migrations_print_and_exit_as_the_reference_s_do(
+    run: Run, file: Path, tmp_path: Path, runs: list[tuple[str, ...]]
+) -> None:
+    run("db", "sync")
+    reference.fill(file)
+    theirs = tmp_path / "theirs.sqlite"
+    shutil.copy(file, theirs)
+    for arguments in runs:
+        expected = reference.run("placement-manage", theirs, "db", "online_data_migrations", *arguments)
+        done = run("db", "online_data_migrations", *arguments)
+        assert (done.exit_code, done.stdout) == (expected.returncode, expected.stdout)
+
+
+def break_roots(file: Path) -> None:
+    connection = sqlite3.connect(file)
+    with connection:
+        connection.execute(
+            "CREATE TRIGGER broken BEFORE UPDATE ON resource_providers BEGIN SELECT RAISE(ABORT, 'broken'); END"
+        )
+    connection.close()
+
+
+@pytest.mark.parametrize(("arguments", "status"), [((), 2), (("--max-count", "5"), 1)])
+def test_a_migration_that_fails_is_2_unless_a_limited_run_got_something_done(
+    run: Run, file: Path, arguments: tuple[str, ...], status: int
+) -> None:
+    run("db", "sync")
+    reference.fill(file)
+    break_roots(file)
+    done = run("db", "online_data_migrations", *arguments)
+    assert done.exit_code == status
+    assert "Error attempting to run set_root_provider_ids" in done.stdout
+    assert ("Some migrations failed unexpectedly. Check log for details." in done.stdout) == (status == 2)
+
+
+def test_verify_finds_nothing_in_a_fresh_database(run: Run, file: Path) -> None:
+    run("db", "sync")
+    done = run("db", "verify")
+    assert (done.exit_code, done.stdout) == (0, f"{file}: no faults, no notes\n")
+
+
+def test_verify_asks_for_a_sync_when_there_is_nothing_to_verify(run: Run) -> None:
+    done = run("db", "verify")
+    assert done.exit_code == 1
+    assert "Run `plimsoll db sync`" in done.stderr
+
+
+def test_verify_names_faults_and_what_to_do_and_exits_1(run: Run, file: Path) -> None:
+    run("db", "sync")
+    reference.fill(file)
+    done = run("db", "verify")
+    assert done.exit_code == 1
+    assert "fault  providers without a root (11 times)\n       provider provider-1\n" in done.stdout
+    assert "       and 1 more\n       Run `plimsoll db online_data_migrations`.\n" in done.stdout
+    assert run("db", "online_data_migrations").exit_code == 0
+    assert run("db", "verify").stdout == f"{file}: no faults, no notes\n"
+
+
+def test_a_note_is_no_fault(run: Run, file: Path) -> None:
+    run("db", "sync")
+    reference.fill(file)
+    run("db", "online_data_migrations")
+    connection = sqlite3.connect(file)
+    with connection:
+        connection.execute("UPDATE inventories SET total = 1 WHERE resource_provider_id = 1")
+    connection.close()
+    done = run("db", "verify")
+    assert done.exit_code == 0
+    assert (
+        "note   providers loaded past their line\n       provider provider-1, VCPU: 14 used of 1.5\n"
+        in done.stdout
+    )
+    assert done.stdout.endswith(f"{file}: no faults, 1 note\n")

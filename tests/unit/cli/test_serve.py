@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""`plimsoll serve` refuses what is unsafe or impossible before it starts anything, and says what it started."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from plimsoll.cli import main, server
+from plimsoll.storage import migrate
+from plimsoll.storage.engine import Database
+
+
+@pytest.fixture(autouse=True)
+def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A directory and an environment of our own: `serve` writes settings for its workers into the latter."""
+    monkeypatch.chdir(tmp_path)
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith(("OS_", "PLIMSOLL_")):
+            del os.environ[name]
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[server.Listen]:
+    """Where a server would have been started; it is greeted as if it were ready at once."""
+    calls: list[server.Listen] = []
+
+    def run(listen: server.Listen, when_ready: Callable[[], None]) -> None:
+        calls.append(listen)
+        when_ready()
+
+    monkeypatch.setattr(server, "run", run)
+    return calls
+
+
+def serve(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["serve", "--port", "0", *arguments])
+
+
+def test_development_needs_nothing_and_prints_a_line_to_try(
+    served: list[server.Listen], tmp_path: Path
+) -> None:
+    done = serve("--dev")
+    assert done.exit_code == 0, done.output
+    (listen,) = served
+    assert f"listens on http://127.0.0.1:{listen.port}\n" in done.stderr
+    assert f"database  {tmp_path}/var/plimsoll.sqlite\n" in done.stderr
+    assert (
+        f"  curl -s -H 'x-auth-token: admin' http://127.0.0.1:{listen.port}/resource_providers\n"
+        in done.stderr
+    )
+    assert done.stdout == ""
+    assert migrate.is_current(Database(f"sqlite:///{tmp_path}/var/plimsoll.sqlite"))
+
+
+def test_development_may_keep_its_state_elsewhere(served: list[server.Listen], tmp_path: Path) -> None:
+    os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path / "elsewhere")
+    assert serve("--dev").exit_code == 0
+    assert (tmp_path / "elsewhere" / "plimsoll.sqlite").exists()
+
+
+def test_development_never_touches_a_database_that_a_file_names(
+    served: list[server.Listen], tmp_path: Path
+) -> None:
+    settings = tmp_path / "placement.conf"
+    settings.write_text(f"[placement_database]\nconnection = sqlite:///{tmp_path}/production.sqlite\n")
+    assert serve("--dev", "--config-file", str(settings)).exit_code == 0
+    assert not (tmp_path / "production.sqlite").exists()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_development_identity_is_not_offered_to_other_machines(
+    served: list[server.Listen], host: str
+) -> None:
+    done = serve("--dev", "--host", host)
+    assert (done.exit_code, served) == (1, [])
+    assert f"anybody who can reach {host} can change everything" in done.stderr
+    assert "[plimsoll]allow_insecure_noauth = true" in done.stderr
+
+
+def test_unless_the_operator_says_so(served: list[server.Listen]) -> None:
+    os.environ["OS_PLIMSOLL__ALLOW_INSECURE_NOAUTH"] = "true"
+    assert serve("--dev", "--host", "0.0.0.0").exit_code == 0
+    assert [listen.address for listen in served] == ["0.0.0.0"]
+
+
+def test_with_keystone_any_address_will_do_and_no_token_is_suggested(
+    served: list[server.Listen], tmp_path: Path
+) -> None:
+    os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path)
+    done = serve("--host", "0.0.0.0")
+    assert done.exit_code == 0, done.output
+    assert "keystone" in done.stderr
+    assert "curl" not in done.stderr
+
+
+def test_a_name_is_resolved_before_it_is_judged(served: list[server.Listen]) -> None:
+    assert serve("--dev", "--host", "localhost").exit_code == 0
+    assert served[0].address in ("127.0.0.1", "::1")
+
+
+def test_a_port_that_somebody_serves_on_is_refused_and_not_shared(served: list[server.Listen]) -> None:
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = CliRunner().invoke(main, ["serve", "--dev", "--port", port])
+    assert (done.exit_code, served) == (1, [])
+    assert f"Cannot listen on 127.0.0.1:{port}: Address already in use" in done.stderr
+
+
+def test_a_database_of_another_kind_is_not_touched_unless_the_operator_says_so(
+    served: list[server.Listen], tmp_path: Path
+) -> None:
+    os.environ["OS_PLACEMENT_DATABASE__CONNECTION"] = f"sqlite:///{tmp_path}/mine.sqlite"
+    done = serve()
+    assert (done.exit_code, served) == (1, [])
+    assert "plimsoll db sync" in done.stderr
+
+    os.environ["OS_PLACEMENT_DATABASE__SYNC_ON_STARTUP"] = "true"
+    assert serve().exit_code == 0
+    assert migrate.is_current(Database(f"sqlite:///{tmp_path}/mine.sqlite"))
+
+
+def test_workers_are_told_which_files_to_read(served: list[server.Listen], tmp_path: Path) -> None:
+    for name in ("a.conf", "b.conf"):
+        (tmp_path / name).write_text("[plimsoll]\nthreads = 3\n")
+    done = serve("--dev", "--workers", "2", "--config-file", "a.conf", "--config-file", "b.conf")
+    assert done.exit_code == 0, done.output
+    assert os.environ["PLIMSOLL_CONFIG_FILES"] == f"{tmp_path}/a.conf:{tmp_path}/b.conf"
+    assert (served[0].workers, served[0].threads) == (2, 3)
+
+
+def test_an_ipv6_address_is_written_as_one() -> None:
+    assert server.Listen("::1", 8778, 1, 1).url == "http://[::1]:8778"
+
+
+def test_the_line_to_try_works_and_a_stop_leaves_the_database_whole(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "plimsoll.cli", "serve", "--dev", "--port", "0"]
+    service = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "40"},
+    )
+    try:
+        assert service.stderr is not None
+        for line in service.stderr:
+            if line.startswith("  curl"):
+                break
+        answer = subprocess.run(line.strip(), shell=True, capture_output=True, text=True, timeout=30)
+        assert answer.stdout == '{"resource_providers":[]}'
+    finally:
+        service.terminate()
+        service.communicate(timeout=30)
+    assert service.returncode == 0
+    left = {file.name for file in (tmp_path / "var").iterdir()}
+    assert left == {"plimsoll.sqlite", "plimsoll.sqlite.writers", "plimsoll.sqlite.writers.next"}

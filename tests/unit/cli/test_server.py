@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The server's promises to an operator, kept by real processes that serve a small application."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+APPLICATION = """
+import os, time
+
+def make():
+    def application(environ, start_response):
+        if environ["PATH_INFO"] == "/slow":
+            time.sleep(1)
+        body = str(os.getpid()).encode()
+        start_response("200 OK", [("content-length", str(len(body)))])
+        return [body]
+    return application
+
+def fail():
+    raise RuntimeError("nothing to serve")
+"""
+
+SERVE = """
+import sys
+from plimsoll.cli.server import Listen, run
+listen = Listen("127.0.0.1", int(sys.argv[1]), int(sys.argv[2]), 4)
+run(listen, lambda: print("ready", flush=True), "small:" + sys.argv[3])
+"""
+
+
+@dataclass
+class Service:
+    process: subprocess.Popen[str]
+    port: int
+
+    def get(self, path: str = "/") -> int:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+            return int(answer.read())
+
+    def children(self) -> list[int]:
+        task = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(pid) for pid in task.read_text().split()] if task.exists() else []
+
+    def workers(self) -> list[int]:
+        """Its children but for the one that Python starts to clean up after them."""
+        lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in self.children()}
+        return [pid for pid, line in lines.items() if b"resource_tracker" not in line]
+
+
+Start = Callable[..., Service]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    (tmp_path / "small.py").write_text(APPLICATION)
+    started: list[Service] = []
+
+    def start(workers: int = 1, factory: str = "make") -> Service:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        search = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+        process = subprocess.Popen(
+            [sys.executable, "-c", SERVE, str(port), str(workers), factory],
+            env={**os.environ, "PYTHONPATH": search},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        service = Service(process, port)
+        started.append(service)
+        if factory == "make":
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+        return service
+
+    yield start
+    for service in started:
+        children = service.children()
+        service.process.kill()
+        for child in filter(is_running, children):
+            os.kill(child, signal.SIGKILL)
+        service.process.communicate(timeout=10)
+
+
+def is_running(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/status")
+    return status.exists() and "State:\tZ" not in status.read_text()
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 15) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def answers(service: Service) -> bool:
+    try:
+        return service.get() > 0
+    except OSError:
+        return False
+
+
+def test_ready_is_said_when_the_port_answers(start: Start) -> None:
+    service = start()
+    assert service.workers() == [service.get()]
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("whom", ["the parent", "all at once"])
+def test_a_request_that_has_begun_is_finished_before_the_end(
+    start: Start, stop: signal.Signals, whom: str
+) -> None:
+    service = start()
+    service.get()
+    answered: list[int] = []
+    asking = threading.Thread(target=lambda: answered.append(service.get("/slow")))
+    asking.start()
+    time.sleep(0.3)
+
+    if whom == "the parent":
+        service.process.send_signal(stop)
+    else:
+        os.killpg(service.process.pid, stop)
+
+    assert service.process.wait(timeout=15) == 0
+    asking.join()
+    assert len(answered) == 1
+
+
+def test_a_worker_that_dies_is_replaced(start: Start) -> None:
+    service = start()
+    first = service.get()
+    os.kill(first, signal.SIGKILL)
+    assert eventually(lambda: answers(service) and service.get() != first)
+
+
+def test_workers_do_not_outlive_the_service(start: Start) -> None:
+    service = start(workers=2)
+    workers = service.workers()
+    assert len(workers) == 2
+    service.process.send_signal(signal.SIGKILL)
+    service.process.wait()
+    assert eventually(lambda: not any(map(is_running, workers)))
+
+
+def test_an_application_that_cannot_be_loaded_ends_the_service_with_1_and_the_reason(start: Start) -> None:
+    service = start(factory="fail")
+    _, errors = service.process.communicate(timeout=30)
+    assert service.process.returncode == 1
+    assert "RuntimeError: nothing to serve" in errors
+
+
+@pytest.fixture
+def _many_files() -> Iterator[None]:
+    """Leave for as many open connections as one test wants, for its time."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if resource.RLIM_INFINITY != soft < 2000:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (2000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("_many_files")
+def test_idle_connections_do_not_keep_others_out(start: Start) -> None:
+    service = start()
+    idle = [socket.create_connection(("127.0.0.1", service.port)) for _ in range(1100)]
+    assert service.get() > 0
+    for connection in idle:
+        connection.close()
