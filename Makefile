@@ -22,10 +22,12 @@ run: .venv/.installed ## serve on http://127.0.0.1:8778, development auth, datab
 	$(BIN)/plimsoll serve --dev
 
 test: .venv/.installed .venv-reference/.installed ## all tests, then the reference's own cases
-	@echo "== tests"
-	$(BIN)/python -m pytest
-	@echo "== conformance: the reference's own cases, against Plimsoll"
-	$(REFERENCE)/python -m tests.conformance --jobs $(JOBS)
+	@failed=0; \
+	echo "== tests"; \
+	$(BIN)/python -m pytest || failed=1; \
+	echo "== conformance: the reference's own cases, against Plimsoll"; \
+	$(REFERENCE)/python -m tests.conformance --jobs $(JOBS) || failed=1; \
+	exit $$failed
 
 check: test lint types ## everything that must hold before a change goes in
 

@@ -7,13 +7,12 @@ import time
 from uuid import uuid4
 
 import pytest
-from sqlalchemy.exc import IntegrityError
 
 from plimsoll.domain.claims import Claim
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
-from plimsoll.domain.refusals import CapacityExceeded, ProviderNameTaken, Refusal
+from plimsoll.domain.refusals import CapacityExceeded, ProviderNameTaken, Refusal, RowInTheWay
 from plimsoll.domain.reshape import NewInventories, Reshape
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
@@ -205,10 +204,7 @@ def test_one_command_that_cannot_be_written_does_not_fail_its_neighbours(
     outcomes: dict[str, object] = {}
 
     def create(name: str) -> None:
-        try:
-            outcomes[name] = providers.create(placement, SOMEBODY, str(uuid4()), name, None)
-        except IntegrityError as fault:
-            outcomes[name] = fault
+        outcomes[name] = providers.create(placement, SOMEBODY, str(uuid4()), name, None)
 
     with database.write():  # while somebody else writes, ours queue up and are then tried together
         threads = [threading.Thread(target=create, args=(name,)) for name in ("one", "hidden", "two")]
@@ -217,7 +213,7 @@ def test_one_command_that_cannot_be_written_does_not_fail_its_neighbours(
         time.sleep(0.2)
     for thread in threads:
         thread.join()
-    assert isinstance(outcomes["hidden"], IntegrityError)
+    assert outcomes["hidden"] == RowInTheWay()
     assert isinstance(outcomes["one"], Provider)
     assert isinstance(outcomes["two"], Provider)
     with database.write() as conn:

@@ -22,12 +22,41 @@ UUIDS = [
 VALUES: list[Any] = [
     *(None, True, False, 0, 1, -1, 1.0, 1.5, 1e2, -0.0, 2**31 - 1, 2**31, 2**63, 2**64, 10**30, 1e300),
     *(float("nan"), float("inf"), float("-inf"), 3.4e38, 3.5e38),
-    *("", "x", "VCPU", "VCPU\n", "CUSTOM_A", "CUSTOM_A\n", "CUSTOM_", "custom_a", "CUSTOM_Ä", "\x00", "\ud800"),
+    *(
+        "",
+        "x",
+        "VCPU",
+        "VCPU\n",
+        "CUSTOM_A",
+        "CUSTOM_A\n",
+        "CUSTOM_",
+        "custom_a",
+        "CUSTOM_Ä",
+        "\x00",
+        "\ud800",
+    ),
     *("A" * 200, "A" * 201, "CUSTOM_" + "A" * 248, "CUSTOM_" + "A" * 249, "A" * 256, "😀" * 200, "😀" * 201),
     *UUIDS,
-    *(UUIDS[2].upper(), UUIDS[2].replace("-", ""), "{" + UUIDS[2] + "}", "urn:uuid:" + UUIDS[2], UUIDS[0] + "\n"),
+    *(
+        UUIDS[2].upper(),
+        UUIDS[2].replace("-", ""),
+        "{" + UUIDS[2] + "}",
+        "urn:uuid:" + UUIDS[2],
+        UUIDS[0] + "\n",
+    ),
     *("-" * 36, "1111111111111111-1111-1111-111111111111", UUIDS[0][:-1], UUIDS[0][:-1] + "g"),
-    *([], {}, [[]], [{}], {"": ""}, {"uuid": UUIDS[0]}, [UUIDS[0], UUIDS[0]], [1, True], [1, 1.0], {"VCPU": 1}),
+    *(
+        [],
+        {},
+        [[]],
+        [{}],
+        {"": ""},
+        {"uuid": UUIDS[0]},
+        [UUIDS[0], UUIDS[0]],
+        [1, True],
+        [1, 1.0],
+        {"VCPU": 1},
+    ),
 ]
 KEYS = [
     *("", "x", "name", "uuid", "generation", "total", "VCPU", "VCPU\n", "vcpu", "CUSTOM_A", "allocations"),
@@ -49,7 +78,10 @@ def inventory(dice: Dice) -> dict[str, Any]:
         "allocation_ratio": dice.choice((1, 1.0, 16.5, 0, -2.5)),
         "resource_provider_generation": 0,
     }
-    return {"total": dice.choice((1, 10, 2**31 - 1)), **dict(dice.sample(sorted(figures.items()), dice.randrange(7)))}
+    return {
+        "total": dice.choice((1, 10, 2**31 - 1)),
+        **dict(dice.sample(sorted(figures.items()), dice.randrange(7))),
+    }
 
 
 def amounts(dice: Dice) -> dict[str, int]:
@@ -79,7 +111,7 @@ def consumer(dice: Dice, minor: int) -> dict[str, Any]:
 
 
 def provider(dice: Dice, minor: int) -> dict[str, Any]:
-    made = {"name": dice.choice(("host", "h" * 200, "Ünï"))}
+    made: dict[str, Any] = {"name": dice.choice(("host", "h" * 200, "Ünï"))}
     if minor >= 14 and dice.random() < 0.5:
         made["parent_provider_uuid"] = dice.choice((None, UUIDS[1]))
     return made
@@ -91,14 +123,18 @@ def aggregates(dice: Dice, minor: int) -> Any:
 
 
 def inventories(dice: Dice, _: int) -> dict[str, Any]:
-    named = {name: inventory(dice) for name in dice.sample(("VCPU", "DISK_GB", "CUSTOM_A"), dice.randrange(4))}
+    named = {
+        name: inventory(dice) for name in dice.sample(("VCPU", "DISK_GB", "CUSTOM_A"), dice.randrange(4))
+    }
     return {"resource_provider_generation": 0, "inventories": named}
 
 
 GOOD: dict[str, Callable[[Dice, int], Any]] = {
     "POST /resource_providers": lambda dice, minor: provider(dice, minor) | {"uuid": dice.choice(UUIDS)},
     "PUT /resource_providers/{uuid}": provider,
-    "POST /resource_providers/{uuid}/inventories": lambda dice, _: inventory(dice) | {"resource_class": "VCPU"},
+    "POST /resource_providers/{uuid}/inventories": lambda dice, _: (
+        inventory(dice) | {"resource_class": "VCPU"}
+    ),
     "PUT /resource_providers/{uuid}/inventories": inventories,
     "PUT /resource_providers/{uuid}/inventories/{resource_class}": lambda dice, _: (
         inventory(dice) | {"resource_provider_generation": 0}

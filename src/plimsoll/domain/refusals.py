@@ -12,6 +12,11 @@ class Refusal:
     """The base of all refusals: nothing was changed."""
 
 
+@dataclass(frozen=True, slots=True)
+class RowInTheWay(Refusal):
+    """The database holds a row that answers do not show, and it has the name that this one wants."""
+
+
 # Providers and their trees
 
 

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
 
-from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.refusals import Refusal, RowInTheWay
 from plimsoll.domain.world import World
 from plimsoll.ledger.batch import Batch
 from plimsoll.ledger.command import Command, Ticket
@@ -111,7 +112,7 @@ class Ledger:
             self._commit(tickets)
         except NotWritten as failed:
             if len(tickets) == 1:
-                tickets[0].fail(failed.fault)
+                _give_up(tickets[0], failed.fault)
                 return
             for ticket in tickets:
                 self._commit_or_divide([ticket])
@@ -144,6 +145,14 @@ class Ledger:
             return batch
         except Exception as fault:
             raise NotWritten(fault) from fault
+
+
+def _give_up(ticket: Ticket, fault: Exception) -> None:
+    if isinstance(fault, IntegrityError):
+        # What memory knows it checks by itself, so this row is one that it was not shown.
+        ticket.settle(RowInTheWay())
+    else:
+        ticket.fail(fault)
 
 
 class NotWritten(Exception):

@@ -160,7 +160,9 @@ class _Draft:
             _toggle(self.traits, row, old.traits, new.traits)
         if old.aggregates != new.aggregates:
             _toggle(self.aggregates, row, old.aggregates, new.aggregates)
-        if after is not None and (before is None or before.root != after.root):
+        if after is None:
+            self.roots.pop(row, None)
+        elif before is None or before.root != after.root:
             self.roots[row] = after.root
         if before is None or old.parent != new.parent:
             self.parents[row] = new.parent

@@ -70,6 +70,11 @@ PLAIN: Mapping[type[Refusal], str] = {
 }
 
 ANYWHERE: Words = {
+    r.RowInTheWay: Say(
+        409,
+        "The database holds an incomplete record with the same name or uuid. Run `plimsoll db verify` to find it.",
+        CONCURRENT_UPDATE,
+    ),
     r.ProviderMissing: Say(404, bare=True),
     r.ResourceClassMissing: Say(404, bare=True),
     r.StaleProviderGeneration: Say(409, "resource provider generation conflict", CONCURRENT_UPDATE),

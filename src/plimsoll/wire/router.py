@@ -45,7 +45,7 @@ class Router:
         if path.endswith("\n"):
             _drop_line_end(parts)
         place, values = self._places.get(_key(parts)), parts[2::2]
-        if place is None or not all(values):
+        if place is None or parts[0] or not all(values):
             return None
         return place, dict(zip(place.names, values, strict=True))
 

@@ -177,9 +177,10 @@ def _groups(query: Query, version: Version) -> dict[str, _Draft]:
             case "resources":
                 group.resources = conditions.resources(value)
             case "required":
-                group.required, group.forbidden = conditions.required(query.all(name), version)
+                values = query.all(f"required{suffix}")
+                group.required, group.forbidden = conditions.required(values, version)
             case "member_of":
-                values = query.all(name)
+                values = query.all(f"member_of{suffix}")
                 group.member_of, group.not_member_of = conditions.member_of(values, version, suffix)
             case "in_tree":
                 group.in_tree = conditions.in_tree(value)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeVar
-from urllib.parse import unquote_to_bytes
 
+import webob
 from jsonschema import FormatChecker
 
 from plimsoll.wire.microversion import Version
@@ -49,17 +49,13 @@ class Query:
 
 
 def parsed(text: str) -> Query:
-    """The parameters of a query string; `;` parts them as `&` does. Raises a `Problem` where it is not UTF-8."""
-    raw = text.encode("latin-1").replace(b"+", b" ").replace(b";", b"&")
+    """The parameters of a query string. Raises a `Problem` where it is not UTF-8."""
+    request = webob.Request({"REQUEST_METHOD": "GET", "QUERY_STRING": text})
     try:
-        return Query(tuple(_pair(part) for part in raw.split(b"&") if part))
+        # How escapes are read that are not quite right is visible too, so it is left to whom clients know.
+        return Query(tuple(request.GET.items()))
     except UnicodeDecodeError as problem:
         raise Problem(400, f"Invalid query string parameters: {problem}") from None
-
-
-def _pair(part: bytes) -> tuple[str, str]:
-    name, _, value = part.partition(b"=")
-    return unquote_to_bytes(name).decode(), unquote_to_bytes(value).decode()
 
 
 class Parameters:

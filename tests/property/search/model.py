@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Allocation candidates, found by trying everything and checking each rule to the letter.
+
+Slow and plain on purpose: what the search finds is compared with this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.world import World
+from plimsoll.search.request import CandidatesRequest, Conditions, Group
+
+Taken = Mapping[str, str]
+"""Which provider gives each class of one group."""
+Served = frozenset[tuple[str, str, int]]
+"""Provider, class, amount."""
+Mapped = frozenset[tuple[str, frozenset[str]]]
+"""Suffix, providers."""
+
+
+def candidates(world: World, request: CandidatesRequest) -> set[tuple[Served, Mapped]]:
+    found = set()
+    for anchor in world.providers.values():
+        if anchor.is_root and _is_wanted_root(anchor, request):
+            parts = [list(_ways(world, anchor, group)) for group in request.groups]
+            for way in product(*parts):
+                if _goes_together(world, request, way):
+                    found.add((_served(request, way), _mapped(request, way)))
+    return found
+
+
+def described(world: World, request: CandidatesRequest, found: set[tuple[Served, Mapped]]) -> set[str]:
+    givers = {uuid for served, _ in found for uuid, _, _ in served}
+    if not request.nested and any(not provider.is_root for provider in world.providers.values()):
+        return givers
+    return {
+        p.uuid for p in world.providers.values() if any(world.providers[u].root == p.root for u in givers)
+    }
+
+
+Way = tuple[frozenset[str], Taken]
+"""Who serves a group, and who gives which class. Somebody may serve and give nothing."""
+
+
+def _is_wanted_root(anchor: Provider, request: CandidatesRequest) -> bool:
+    return anchor.traits >= request.root_required and not anchor.traits & request.root_forbidden
+
+
+def _ways(world: World, anchor: Provider, group: Group) -> Iterator[Way]:
+    around = [p for p in world.providers.values() if p.root == anchor.uuid or _lends(world, p, anchor)]
+    if group.one_provider:
+        for provider in around:
+            if _serves_alone(world, provider, group):
+                yield frozenset([provider.uuid]), dict.fromkeys(group.resources, provider.uuid)
+        return
+    wanted = group.conditions
+    options = [
+        [p for p in around if _admits(p, name, amount) and _may_take_part(world, p, anchor, wanted)]
+        for name, amount in group.resources.items()
+    ]
+    for chosen in product(*options):
+        traits = frozenset().union(*(provider.traits for provider in chosen))
+        if all(traits & any_of for any_of in wanted.required):
+            uuids = [provider.uuid for provider in chosen]
+            yield frozenset(uuids), dict(zip(group.resources, uuids, strict=True))
+
+
+def _lends(world: World, provider: Provider, anchor: Provider) -> bool:
+    return provider.shares and any(
+        provider.aggregates & other.aggregates for other in world.tree(anchor.uuid)
+    )
+
+
+def _serves_alone(world: World, provider: Provider, group: Group) -> bool:
+    wanted = group.conditions
+    if not group.resources and not wanted.required and not wanted.member_of:
+        return False
+    return (
+        all(provider.traits & any_of for any_of in wanted.required)
+        and not provider.traits & wanted.forbidden
+        and _is_member(provider, wanted)
+        and not provider.aggregates & wanted.not_member_of
+        and (not group.resources or _is_in_tree(world, provider, wanted))
+        and all(_admits(provider, name, amount) for name, amount in group.resources.items())
+    )
+
+
+def _may_take_part(world: World, provider: Provider, anchor: Provider, wanted: Conditions) -> bool:
+    own = provider.root == anchor.uuid
+    return (
+        not provider.traits & wanted.forbidden
+        and (_is_member(provider, wanted) or (own and _is_member(anchor, wanted)))
+        and not (provider.aggregates | anchor.aggregates) & wanted.not_member_of
+        and _is_in_tree(world, provider, wanted)
+        and (own or wanted.in_tree is None)
+    )
+
+
+def _is_member(provider: Provider, wanted: Conditions) -> bool:
+    return all(provider.aggregates & any_of for any_of in wanted.member_of)
+
+
+def _is_in_tree(world: World, provider: Provider, wanted: Conditions) -> bool:
+    return wanted.in_tree is None or provider.root == world.providers[wanted.in_tree].root
+
+
+def _admits(provider: Provider, name: str, amount: int) -> bool:
+    inventory = provider.inventories.get(name)
+    return inventory is not None and inventory.admits(amount, provider.used_of(name))
+
+
+def _goes_together(world: World, request: CandidatesRequest, way: tuple[Way, ...]) -> bool:
+    by_suffix = {group.suffix: served for group, (served, _) in zip(request.groups, way, strict=True)}
+    alone = [served for suffix, served in by_suffix.items() if suffix]
+    if request.group_policy == "isolate" and len(frozenset().union(*alone)) < len(alone):
+        return False
+    for subtree in request.same_subtrees:
+        members = frozenset().union(*(by_suffix[suffix] for suffix in subtree))
+        if not any(all(top in _line(world, member) for member in members) for top in members):
+            return False
+    for uuid, name, amount in _served(request, way):
+        provider = world.providers[uuid]
+        inventory = provider.inventories[name]
+        if amount > inventory.max_unit or provider.used_of(name) + amount > inventory.capacity:
+            return False
+    givers = {uuid for uuid, _, _ in _served(request, way)}
+    return request.nested or len({world.providers[uuid].root for uuid in givers}) == len(givers)
+
+
+def _line(world: World, uuid: str) -> set[str]:
+    line = {uuid}
+    parent = world.providers[uuid].parent
+    return line if parent is None else line | _line(world, parent)
+
+
+def _served(request: CandidatesRequest, way: tuple[Way, ...]) -> Served:
+    total: dict[tuple[str, str], int] = {}
+    for group, (_, taken) in zip(request.groups, way, strict=True):
+        for name, uuid in taken.items():
+            total[uuid, name] = total.get((uuid, name), 0) + group.resources[name]
+    return frozenset((uuid, name, amount) for (uuid, name), amount in total.items())
+
+
+def _mapped(request: CandidatesRequest, way: tuple[Way, ...]) -> Mapped:
+    return frozenset((group.suffix, served) for group, (served, _) in zip(request.groups, way, strict=True))

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""An index that followed any changes says the same as one built afterwards, and the ones before stay as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plimsoll.domain.provider import SHARING_TRAIT, Provider
+from plimsoll.search import columns
+from plimsoll.search import index as index_module
+from plimsoll.search.index import Change, Index
+from plimsoll.search.rows import numbers_of
+from tests.property.search.clouds import AGGREGATES, CLASSES, TRAITS, aggregates, inventories, traits, used
+
+
+@pytest.fixture(autouse=True, params=[0, 3, 9], ids=["dense", "mixed", "sparse"], scope="module")
+def small_blocks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Blocks of four rows, so that ten providers fill several, and kept in each of both forms."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("BLOCK_BITS", 2), ("BLOCK", 4), ("SPARSE", request.param)):
+            patch.setattr(columns, name, value)
+        patch.setattr(index_module, "_CHUNK_BITS", 2)
+        patch.setattr(index_module, "_CHUNK", 4)
+        yield
+
+
+def said(index: Index) -> dict[str, object]:
+    """All that an index says, by uuid, so that it does not matter who has which row."""
+    providers = {p.uuid: p for p in index.providers(numbers_of(index.live, index.size).tolist())}
+
+    def names(rows: int) -> frozenset[str]:
+        return frozenset(index.provider(row).uuid for row in numbers_of(rows, index.size).tolist())
+
+    stocks = {}
+    for name in CLASSES:
+        stock = index.stock(name)
+        for amount in range(1, 7):
+            cutting = stock.cutting(amount, index.size)
+            holding = stock.holding(amount, index.size)
+            rows = [row for row in numbers_of(stock.rows, index.size).tolist() if holding[row]]
+            cut = [row for row in rows if cutting is None or cutting[row]]
+            stocks[name, amount] = frozenset(index.provider(row).uuid for row in cut)
+        stocks[name, 0] = names(stock.rows)
+    parents = index.parent_by_row()
+    return {
+        "providers": providers,
+        "traits": {trait: names(index.with_trait(trait)) for trait in [*TRAITS, SHARING_TRAIT]},
+        "aggregates": {aggregate: names(index.in_aggregate(aggregate)) for aggregate in AGGREGATES},
+        "children": names(index.children),
+        "trees": {
+            p.uuid: names(index.below(1 << index.row(p.uuid))) for p in providers.values() if p.is_root
+        },
+        "roots": {uuid: names(index.roots_of(1 << index.row(uuid))) for uuid in providers},
+        "parents": {uuid: parents[index.row(uuid)] >= 0 for uuid in providers},
+        "anchors": {uuid: names(index.anchors(index.row(uuid))) for uuid, p in providers.items() if p.shares},
+        "stocks": stocks,
+        "rooms": {
+            (uuid, name): index.stock(name).room(index.row(uuid))
+            for uuid, p in providers.items()
+            for name in p.inventories
+        },
+    }
+
+
+def expected(providers: dict[str, Provider]) -> dict[str, object]:
+    """The same, asked of the providers themselves."""
+    known = list(providers.values())
+    return {
+        "providers": providers,
+        "traits": {t: frozenset(p.uuid for p in known if t in p.traits) for t in [*TRAITS, SHARING_TRAIT]},
+        "aggregates": {a: frozenset(p.uuid for p in known if a in p.aggregates) for a in AGGREGATES},
+        "children": frozenset(p.uuid for p in known if not p.is_root),
+        "trees": {p.uuid: frozenset(q.uuid for q in known if q.root == p.uuid) for p in known if p.is_root},
+        "roots": {p.uuid: frozenset([p.root]) for p in known},
+        "parents": {p.uuid: p.parent is not None for p in known},
+        "anchors": {
+            p.uuid: frozenset(q.root for q in known if p.aggregates & q.aggregates) for p in known if p.shares
+        },
+        "stocks": {
+            (name, amount): frozenset(
+                p.uuid
+                for p in known
+                if name in p.inventories
+                and (amount == 0 or p.inventories[name].admits(amount, p.used_of(name)))
+            )
+            for name in CLASSES
+            for amount in range(7)
+        },
+        "rooms": {
+            (p.uuid, name): min(inventory.capacity - p.used_of(name), inventory.max_unit)
+            for p in known
+            for name, inventory in p.inventories.items()
+        },
+    }
+
+
+@st.composite
+def change(draw: st.DrawFn, known: dict[str, Provider], number: int) -> list[Change]:
+    """One command's worth of changes."""
+    kind = draw(st.sampled_from(["create", "claim", "claim", "inventory", "mark", "move", "remove"]))
+    leaves = sorted(known.keys() - {p.parent for p in known.values()})
+    if kind == "create" or not known:
+        parent = draw(st.sampled_from([None, *sorted(known)]))
+        root = known[parent].root if parent else f"p{number}"
+        has = draw(inventories)
+        created = Provider(
+            number, f"p{number}", f"p{number}", root, parent, inventories=has, used=draw(used(has))
+        )
+        return [(None, created)]
+    before = known[draw(st.sampled_from(sorted(known)))]
+    if kind == "claim":
+        return [(before, replace(before, used=draw(used(dict(before.inventories)))))]
+    if kind == "inventory":
+        has = draw(inventories)
+        kept = {name: amount for name, amount in before.used.items() if name in has}
+        return [(before, replace(before, inventories=has, used=kept))]
+    if kind == "mark":
+        shares = draw(st.sampled_from([frozenset(), frozenset([SHARING_TRAIT])]))
+        return [(before, replace(before, traits=draw(traits) | shares, aggregates=draw(aggregates)))]
+    if kind == "remove":
+        return [(known[draw(st.sampled_from(leaves))], None)]
+    moved = known[draw(st.sampled_from(leaves))]
+    parent = draw(st.sampled_from([None, *sorted(known.keys() - {moved.uuid})]))
+    root = known[parent].root if parent else moved.uuid
+    return [(moved, replace(moved, parent=parent, root=root))]
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.data())
+def test_following_changes_is_as_good_as_building_anew(data: st.DataObject) -> None:
+    known: dict[str, Provider] = {}
+    index, published = Index(), []
+    for number in range(1, data.draw(st.integers(1, 12)) + 1):
+        changes: list[Change] = []
+        for _ in range(data.draw(st.integers(1, 3))):
+            for before, after in data.draw(change(known, number * 10 + len(changes))):
+                changes.append((before, after))
+                known = {uuid: p for uuid, p in known.items() if before is None or uuid != before.uuid}
+                if after is not None:
+                    known[after.uuid] = after
+        index = index.updated(changes)
+        published.append((index, known))
+    for at, providers in published:
+        assert said(at) == expected(providers)
+    assert said(Index.build(known.values())) == expected(known)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""In which order names are looked up: an answer that is empty already hides what would be refused later."""
+
+from typing import Any
+
+import pytest
+
+from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
+from plimsoll.search.request import Group
+from tests.unit.search.clouds import Cloud, group, host, names
+
+CLOUD = Cloud(
+    host("a", "VCPU:4", traits="FAST", aggs="x"),
+    host("a1", "DISK_GB:9", parent="a", traits="BIG"),
+    host("b", "VCPU:4 DISK_GB:9"),
+)
+UNKNOWN_TRAIT = TraitsMissing(("NEW",))
+UNKNOWN_CLASS = ResourceClassMissing("NEW")
+EMPTY: tuple[Any, ...] = ()
+
+GOOD = group("VCPU:1", "_1")
+BAD_CLASS = group("NEW:1", "_2")
+
+
+def answered(*groups: Group, **rest: Any) -> Any:
+    found = CLOUD.search(*groups, **rest)
+    return tuple(found.requests) if hasattr(found, "requests") else found
+
+
+@pytest.mark.parametrize(
+    ("groups", "rest", "expected"),
+    [
+        ([group("NEW:1")], {}, UNKNOWN_CLASS),
+        ([group("VCPU:1", required="NEW")], {}, UNKNOWN_TRAIT),
+        ([group("VCPU:1", required="FAST|NEW")], {}, UNKNOWN_TRAIT),
+        ([group("VCPU:1", forbidden="NEW")], {}, UNKNOWN_TRAIT),
+        ([group("VCPU:1")], {"root_required": names("NEW")}, UNKNOWN_TRAIT),
+        ([group("VCPU:1")], {"root_forbidden": names("NEW")}, UNKNOWN_TRAIT),
+        # The root comes first of all ...
+        ([BAD_CLASS], {"root_required": names("RED")}, EMPTY),
+        ([BAD_CLASS], {"root_required": names("NEW")}, UNKNOWN_TRAIT),
+        # ... then, within a group, classes, aggregates, traits, the tree.
+        ([group("NEW:1", member_of="nowhere")], {}, UNKNOWN_CLASS),
+        ([group("VCPU:1", member_of="nowhere", required="NEW")], {}, EMPTY),
+        ([group("VCPU:1", in_tree="nobody", required="NEW")], {}, UNKNOWN_TRAIT),
+        ([group("VCPU:99", forbidden="NEW")], {}, UNKNOWN_TRAIT),
+        # A group that somebody could serve lets the next one speak; one that nobody could does not.
+        ([GOOD, BAD_CLASS], {}, UNKNOWN_CLASS),
+        ([group("VCPU:99", "_1"), BAD_CLASS], {}, EMPTY),
+        ([group("VCPU:1", "_1", required="BIG"), BAD_CLASS], {}, EMPTY),
+        ([group("VCPU:1", "_1", in_tree="nobody"), BAD_CLASS], {}, EMPTY),
+        ([group("VCPU:1 DISK_GB:1", required="FAST BIG"), BAD_CLASS], {}, UNKNOWN_CLASS),
+        ([group("VCPU:1 DISK_GB:1", required="FAST BIG", in_tree="b"), BAD_CLASS], {}, EMPTY),
+        # That the groups do not go together is found only after all names.
+        ([group("VCPU:4", "_1"), group("VCPU:4", "_2"), group("NEW:1", "_3")], {}, UNKNOWN_CLASS),
+    ],
+)
+def test_names_are_looked_up_in_the_promised_order(
+    groups: list[Group], rest: dict[str, Any], expected: object
+) -> None:
+    assert answered(*groups, **rest) == expected
+
+
+def test_traits_that_would_only_go_together_on_one_combination_count_as_nobody() -> None:
+    """Both traits are there among those with room, but no choice of providers has both."""
+    cloud = Cloud(
+        host("a"),
+        host("a1", "VCPU:1", parent="a", traits="FAST"),
+        host("a2", "VCPU:1", parent="a", traits="BIG"),
+        host("a3", "DISK_GB:1", parent="a"),
+    )
+    wanted = group("VCPU:1 DISK_GB:1", required="FAST BIG")
+    assert tuple(cloud.search(wanted, BAD_CLASS).requests) == EMPTY
+    assert cloud.search(group("VCPU:1 DISK_GB:1", required="FAST"), BAD_CLASS) == UNKNOWN_CLASS
