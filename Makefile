@@ -11,7 +11,7 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotat
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check conformance differential lint format types lock clean
+.PHONY: help install run test check conformance differential lint format types docs lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -49,6 +49,9 @@ format: .venv/.installed ## put the code in order
 
 types: .venv/.installed ## mypy, strict
 	$(BIN)/mypy
+
+docs: .venv/.installed ## write the pages that are made from the code
+	$(BIN)/python -m tests.docs.versions
 
 lock: .venv/.installed ## write the lock files anew (UPGRADE=--upgrade for the newest versions)
 	$(COMPILE) $(UPGRADE) --extra dev --output-file requirements.lock pyproject.toml

@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from tests.conformance import cases, worlds
@@ -27,11 +28,14 @@ def prepare(app: str, directory: Path, empty: Path) -> None:
 
 
 def run_file(path: Path, words: list[str]) -> Outcome:
+    assert _stage is not None, "prepare() comes first"
     report = Report()
     suite = cases.suite_of(path, lambda: _stage, words)
     if suite.countTestCases():
         suite.run(report)
-    return report.outcome(path.name)
+    outcome = report.outcome(path.name)
+    found = tuple(f"FAILED {path.name}: the database it left\n{problem}" for problem in _stage.problems)
+    return replace(outcome, failures=(*outcome.failures, *found))
 
 
 def outcomes(app: str, words: list[str], jobs: int) -> Iterator[Outcome]:

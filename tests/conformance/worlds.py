@@ -59,6 +59,7 @@ class Stage:
         self._conf: Any = None
         self._application: Application | None = None
         self._worlds = 0
+        self.problems: list[str] = []  # what the last world's database was found to lack
 
     def install(self) -> None:
         """Make the reference's fixtures use this stage; the fixture classes stay as they are."""
@@ -115,8 +116,10 @@ class Stage:
         return ours
 
     def close(self) -> None:
-        close = getattr(self._application, "close", None)
-        if close is not None:
-            close()
+        """The world is over: what it left in the database must be consistent."""
+        if self._application is not None and self._app == "plimsoll":
+            from plimsoll.bootstrap import verify
+
+            self.problems = [str(finding) for finding in verify(self._conf) if finding.severity != "note"]
         self._application = None
         self._conf = None

@@ -35,7 +35,7 @@ def since(feature: Feature, otherwise: int = 404) -> Check:
 
 def answers_json(call: Call) -> None:
     """The client takes JSON, or does not say what it takes."""
-    if not _takes_json(call.environ.get("HTTP_ACCEPT", "")):
+    if not _takes_json(call.environ.get("HTTP_ACCEPT")):
         raise Problem(406, f"Only {JSON} is provided")
 
 
@@ -60,6 +60,6 @@ def only_with(parameter: str, feature: Feature, allow: str) -> Check:
 
 
 @lru_cache(maxsize=256)
-def _takes_json(accept: str) -> bool:
+def _takes_json(accept: str | None) -> bool:
     header = create_accept_header(accept)
     return not header or bool(header.acceptable_offers([JSON]))

@@ -105,7 +105,7 @@ def requests(draw: st.DrawFn, known: list[Provider]) -> CandidatesRequest:
     for suffix in suffixes:
         empty = len(groups) > 0 and draw(st.integers(0, 4)) == 0
         like = [group for group in groups if group.suffix]
-        if like and draw(st.booleans()):
+        if draw(st.booleans()) and like:
             groups.append(Group(suffix, like[0].resources, like[0].conditions))
         else:
             groups.append(Group(suffix, {} if empty else draw(amounts), draw(conditions(known))))

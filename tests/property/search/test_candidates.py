@@ -64,7 +64,7 @@ def search(case: Case, order: Order, limit: int | None = None) -> Candidates:
     return found
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(clouds_and_requests(), orders)
 def test_everything_that_fits_is_found_once_and_nothing_else(case: Case, order: Order) -> None:
     world, request = world_of(case[0]), case[1]
@@ -78,7 +78,7 @@ def test_everything_that_fits_is_found_once_and_nothing_else(case: Case, order: 
     assert len(set(shown)) == len(shown)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(clouds_and_requests(), orders, st.integers(1, 12))
 def test_a_limit_gives_as_many_as_there_are_and_describes_only_those(
     case: Case, order: Order, limit: int

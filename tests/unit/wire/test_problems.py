@@ -58,7 +58,7 @@ def test_a_problem_without_words_keeps_its_frame() -> None:
         ),
     ],
 )
-def test_some_frames_name_what_was_sent(problem: Problem, environ: dict[str, str], detail: str) -> None:
+def test_some_frames_name_what_was_sent(problem: Problem, environ: dict[str, Any], detail: str) -> None:
     assert document(problem, **environ)["detail"] == detail
 
 

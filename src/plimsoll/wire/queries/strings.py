@@ -54,7 +54,7 @@ def parsed(text: str) -> Query:
     try:
         # How escapes are read that are not quite right is visible too, so it is left to whom clients know.
         return Query(tuple(request.GET.items()))
-    except UnicodeDecodeError as problem:
+    except UnicodeError as problem:
         raise Problem(400, f"Invalid query string parameters: {problem}") from None
 
 

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Writes the page of versions from the table of features: `make docs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plimsoll.wire.features import Feature, version_text
+
+PAGE = Path(__file__).parents[2] / "docs" / "versions.md"
+
+INTRODUCTION = """# Versions
+
+A client says which version of the API it speaks with each request, in the header
+`openstack-api-version: placement 1.28`; `latest` is the newest, and a request without the header is answered in 1.0. All
+versions are always there: a client that works today works after every upgrade.
+
+This page is written from `src/plimsoll/wire/features.py` by `make docs`.
+
+| version | since then |
+|---|---|
+"""
+
+
+def page() -> str:
+    lines = [f"| {version_text(0)} | resource providers, their inventories and usages, allocations |"]
+    lines += [f"| {feature.version} | {feature.history} |" for feature in sorted(Feature, key=lambda f: f.minor)]
+    return INTRODUCTION + "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

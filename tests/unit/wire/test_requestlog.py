@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Ids of requests, and the line that operators grep for."""
+
+import logging
+import re
+from collections.abc import Iterable
+from typing import Any
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+import pytest
+from oslo_context import context
+
+from plimsoll.wire.requestlog import VERSION_KEY, RequestLog
+
+ID = re.compile(r"req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def inner(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    environ[VERSION_KEY] = "1.7"
+    start_response("204 No Content", [("Content-Length", "0")])
+    return ()
+
+
+def call(**more: Any) -> tuple[WSGIEnvironment, dict[str, str]]:
+    environ = {"REQUEST_METHOD": "PUT", "SCRIPT_NAME": "/placement", "PATH_INFO": "/traits/A", **more}
+    headers: dict[str, str] = {}
+    RequestLog(inner)(environ, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
+    return environ, headers
+
+
+def logged_request() -> context.RequestContext:
+    """What oslo.log would look at now."""
+    current = context.get_current()
+    assert current is not None
+    return current
+
+
+def test_every_answer_carries_the_id_of_its_request() -> None:
+    (_, one), (environ, other) = call(), call()
+    assert ID.fullmatch(one["x-openstack-request-id"])
+    assert one["x-openstack-request-id"] != other["x-openstack-request-id"]
+    assert environ["openstack.request_id"] == other["x-openstack-request-id"]
+
+
+def test_the_line_says_who_asked_what_and_what_came_of_it(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "plimsoll.wire.requestlog"):
+        call(REMOTE_ADDR="192.0.2.7", QUERY_STRING="a=%20")
+    assert [record.getMessage() for record in caplog.records] == [
+        '192.0.2.7 "PUT /placement/traits/A?a=%20" status: 204 len: 0 microversion: 1.7'
+    ]
+
+
+def test_the_start_of_a_request_is_a_matter_for_debugging(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "plimsoll.wire.requestlog"):
+        call(REMOTE_ADDR="192.0.2.7")
+    assert caplog.records[0].getMessage() == 'Starting request: 192.0.2.7 "PUT /placement/traits/A"'
+
+
+def test_all_that_is_logged_on_the_way_has_the_ids_and_the_user() -> None:
+    wide = "req-12345678-1234-1234-1234-123456789abc"
+    environ, headers = call(HTTP_X_OPENSTACK_REQUEST_ID=wide, HTTP_X_USER_ID="ann", HTTP_X_TENANT_ID="team")
+    values = logged_request().get_logging_values()
+    assert values["request_id"] == headers["x-openstack-request-id"] == environ["openstack.request_id"]
+    assert values["global_request_id"] == wide
+    assert values["user_identity"] == "ann team - - -"
+
+
+@pytest.mark.parametrize("given", ["req-1", "x" * 40, "req-12345678-1234-1234-1234-123456789abc; rm"])
+def test_a_global_id_of_another_form_is_dropped(given: str) -> None:
+    call(HTTP_X_OPENSTACK_REQUEST_ID=given)
+    assert logged_request().global_request_id is None
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"), [(None, "application/json"), ("*/*", "application/json"), ("a/b", "a/b")]
+)
+def test_a_client_that_takes_anything_gets_json(given: str | None, taken: str) -> None:
+    environ, _ = call(**({} if given is None else {"HTTP_ACCEPT": given}))
+    assert environ["HTTP_ACCEPT"] == taken

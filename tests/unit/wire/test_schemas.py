@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Shapes that depend on the version."""
+
+from jsonschema import FormatChecker
+
+from plimsoll.wire.features import Feature as F
+from plimsoll.wire.microversion import HIGHEST, LOWEST, VERSIONS
+from plimsoll.wire.schemas import Changed, Field, Record, Schemas, shape_at
+
+TEXT = {"type": "string"}
+
+
+def test_a_field_is_there_from_one_feature_until_another() -> None:
+    record = Record(Field("old", TEXT, until=F.TRAITS), Field("new", TEXT, since=F.TRAITS))
+    for version in VERSIONS:
+        name = "new" if version.has(F.TRAITS) else "old"
+        assert record.at(version)["properties"] == {name: TEXT}
+        assert record.at(version)["required"] == [name]
+
+
+def test_a_record_lets_nothing_else_in() -> None:
+    assert Record(Field("a", TEXT)).at(LOWEST)["additionalProperties"] is False
+
+
+def test_fields_may_be_left_out() -> None:
+    assert "required" not in Record(Field("a", TEXT, required=False)).at(LOWEST)
+
+
+def test_the_keyword_required_stands_where_it_is_wanted() -> None:
+    fields = (Field("a", TEXT),)
+    assert list(Record(*fields).at(LOWEST)) == ["type", "properties", "required", "additionalProperties"]
+    assert list(Record(*fields, required_last=True).at(LOWEST))[-1] == "required"
+
+
+def test_parts_that_changed_are_found_wherever_they_stand() -> None:
+    shape = {"items": [{"anyOf": Changed(F.TRAITS, before=1, after=Record())}]}
+    assert shape_at(shape, LOWEST) == {"items": [{"anyOf": 1}]}
+    assert shape_at(shape, HIGHEST)["items"][0]["anyOf"]["type"] == "object"
+
+
+def test_versions_between_which_nothing_changed_share_a_schema() -> None:
+    schemas = Schemas(Changed(F.TRAITS, before=TEXT, after=Record()), FormatChecker(), lambda _: True)
+    made = {id(schemas.at(version)) for version in VERSIONS}
+    assert len(made) == 2
+    assert schemas.at(LOWEST) is schemas.at_lowest
+
+
+def test_the_quick_judge_reads_line_ends_as_python_does() -> None:
+    schema = Schemas({"pattern": "^A+$|^b$"}, FormatChecker(), lambda _: True).at_lowest
+    assert [text for text in ("AA", "AA\n", "b\n", "AA\n\n", "AA\nx", "\n") if schema.accepts(text)] == [
+        "AA",
+        "AA\n",
+        "b\n",
+    ]

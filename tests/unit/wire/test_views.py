@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What each version shows."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from plimsoll.domain.consumer import Consumer, ConsumerAllocations, ProviderAllocations
+from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.provider import Provider
+from plimsoll.search.answer import Candidate, Candidates, OneProviderEach
+from plimsoll.search.request import CandidatesRequest, Group
+from plimsoll.wire.microversion import HIGHEST, VERSIONS
+from plimsoll.wire.views import allocations, candidates, inventories, names, providers, usages
+from plimsoll.wire.views.kept import Kept, Variants
+
+HOST = Provider(
+    id=1,
+    uuid="host",
+    name="Höst",
+    root="host",
+    generation=3,
+    inventories={
+        "VCPU": Inventory(total=8, allocation_ratio=2.0),
+        "DISK_GB": Inventory(total=100, reserved=10),
+    },
+    used={"VCPU": 5},
+    traits=frozenset({"CUSTOM_A"}),
+)
+CHILD = Provider(id=2, uuid="child", name="child", root="host", parent="host")
+REQUEST = CandidatesRequest(groups=(Group("", {"VCPU": 1}),))
+
+
+def shown(several: Sequence[Provider], minor: int, prefix: str = "") -> Any:
+    return json.loads(providers.providers(several, VERSIONS[minor], prefix))["resource_providers"]
+
+
+@pytest.mark.parametrize(
+    ("minor", "links"),
+    [
+        (0, ["self", "inventories", "usages"]),
+        (1, ["self", "inventories", "usages", "aggregates"]),
+        (6, ["self", "inventories", "usages", "aggregates", "traits"]),
+        (11, ["self", "inventories", "usages", "aggregates", "traits", "allocations"]),
+    ],
+)
+def test_a_provider_links_to_what_its_version_knows(minor: int, links: list[str]) -> None:
+    assert [link["rel"] for link in shown([HOST], minor)[0]["links"]] == links
+
+
+def test_links_carry_the_prefix_under_which_the_service_is_mounted() -> None:
+    one = json.loads(providers.provider(HOST, HIGHEST, "/placement"))
+    assert {link["href"].removeprefix("/placement/resource_providers/host") for link in one["links"]} == {
+        *("", "/inventories", "/usages", "/aggregates", "/traits", "/allocations")
+    }
+
+
+def test_parent_and_root_are_shown_since_there_are_trees() -> None:
+    assert "root_provider_uuid" not in shown([CHILD], 13)[0]
+    assert shown([CHILD], 14)[0]["root_provider_uuid"] == "host"
+    assert shown([HOST], 14)[0]["parent_provider_uuid"] is None
+
+
+def test_one_provider_and_a_list_of_it_look_the_same() -> None:
+    for version in VERSIONS:
+        assert shown([HOST], version.minor, "/p")[0] == json.loads(providers.provider(HOST, version, "/p"))
+
+
+def test_a_changed_provider_is_shown_as_it_is_now() -> None:
+    assert shown([HOST], 39)[0]["generation"] == 3
+    assert shown([replace(HOST, generation=4)], 39)[0]["generation"] == 4
+
+
+def test_a_piece_is_made_once_for_each_provider_and_again_when_it_changes() -> None:
+    made: list[Provider] = []
+
+    def encode(provider: Provider) -> bytes:
+        made.append(provider)
+        return provider.name.encode()
+
+    kept = Kept(encode)
+    assert kept.of([HOST, CHILD, HOST]) == ["Höst".encode(), b"child", "Höst".encode()]
+    renamed = replace(HOST, name="other")
+    assert kept.of([renamed]) == [b"other"]
+    assert made == [HOST, CHILD, renamed]
+
+
+def test_each_variant_keeps_its_own_pieces() -> None:
+    variants = Variants()
+    one = variants.of("one", lambda _: b"1")
+    assert variants.of("one", lambda _: b"never used") is one
+    assert variants.of("two", lambda _: b"2").of([HOST]) == [b"2"]
+    assert one.of([HOST]) == [b"1"]
+
+
+def test_the_generation_goes_with_an_inventory_unless_there_is_none() -> None:
+    figures = inventories.figures_of(Inventory(total=8))
+    assert inventories.inventory(figures, 2)["resource_provider_generation"] == 2
+    assert "resource_provider_generation" not in inventories.inventory(figures, 0)
+
+
+def test_usage_of_a_provider_shows_all_that_it_has() -> None:
+    assert usages.of_provider(HOST)["usages"] == {"VCPU": 5, "DISK_GB": 0}
+
+
+def test_usage_by_type_counts_consumers() -> None:
+    found = {"INSTANCE": (2, {"VCPU": 5}), "unknown": (1, {})}
+    assert usages.by_type(found)["usages"] == {
+        "INSTANCE": {"VCPU": 5, "consumer_count": 2},
+        "unknown": {"consumer_count": 1},
+    }
+
+
+def test_aggregates_come_with_a_generation_since_it_guards_them() -> None:
+    assert names.aggregates(["a"], 7, VERSIONS[18]) == {"aggregates": ["a"]}
+    assert names.aggregates(["a"], 7, VERSIONS[19])["resource_provider_generation"] == 7
+
+
+@pytest.mark.parametrize(
+    ("minor", "members"),
+    [
+        (11, {"allocations"}),
+        (12, {"allocations", "project_id", "user_id"}),
+        (28, {"allocations", "project_id", "user_id", "consumer_generation"}),
+        (38, {"allocations", "project_id", "user_id", "consumer_generation", "consumer_type"}),
+    ],
+)
+def test_a_consumer_is_shown_with_what_its_version_knows(minor: int, members: set[str]) -> None:
+    found = ConsumerAllocations(Consumer("c", "p", "u", "INSTANCE", 1), {"host": (3, {"VCPU": 2})}, None)
+    consumer = allocations.of_consumer(found, VERSIONS[minor])
+    assert consumer.keys() == members
+    assert consumer["allocations"] == {"host": {"generation": 3, "resources": {"VCPU": 2}}}
+
+
+def test_a_consumer_from_before_types_has_an_unknown_one() -> None:
+    found = ConsumerAllocations(Consumer("c", "p", "u", None, 1), {"host": (3, {"VCPU": 2})}, None)
+    assert allocations.of_consumer(found, HIGHEST)["consumer_type"] == "unknown"
+
+
+def test_of_a_consumer_that_holds_nothing_nothing_is_said() -> None:
+    found = ConsumerAllocations(Consumer("c", "p", "u", None, 0), {}, None)
+    assert allocations.of_consumer(found, HIGHEST) == {"allocations": {}}
+
+
+def test_consumers_of_a_provider_have_generations_since_these_exist() -> None:
+    found = ProviderAllocations({"c": (4, {"VCPU": 2})}, None)
+    assert allocations.of_provider(HOST, found, VERSIONS[27])["allocations"]["c"] == {
+        "resources": {"VCPU": 2}
+    }
+    assert allocations.of_provider(HOST, found, VERSIONS[28])["allocations"]["c"]["consumer_generation"] == 4
+
+
+def candidates_at(minor: int, found: Candidates) -> Any:
+    return json.loads(candidates.candidates(found, REQUEST, VERSIONS[minor]))
+
+
+TREE = Candidates(
+    requests=[
+        Candidate((("host", {"VCPU": 1}), ("child", {"VGPU": 1})), (("_G", ("child",)), ("", ("host",)))),
+        Candidate((("host", {"VCPU": 1}),), (("", ("host",)),)),
+    ],
+    providers=[HOST, CHILD],
+)
+
+
+def test_candidates_are_lists_until_allocations_are_keyed() -> None:
+    first = candidates_at(11, TREE)["allocation_requests"][0]
+    assert first == {
+        "allocations": [
+            {"resource_provider": {"uuid": "host"}, "resources": {"VCPU": 1}},
+            {"resource_provider": {"uuid": "child"}, "resources": {"VGPU": 1}},
+        ]
+    }
+
+
+def test_candidates_are_keyed_and_later_mapped() -> None:
+    keyed = {"host": {"resources": {"VCPU": 1}}, "child": {"resources": {"VGPU": 1}}}
+    assert candidates_at(33, TREE)["allocation_requests"][0] == {"allocations": keyed}
+    assert candidates_at(34, TREE)["allocation_requests"][0] == {
+        "allocations": keyed,
+        "mappings": {"_G": ["child"], "": ["host"]},
+    }
+
+
+@pytest.mark.parametrize("minor", [10, 12, 34, 39])
+def test_candidates_of_one_provider_each_look_like_any_other(minor: int) -> None:
+    single = OneProviderEach([HOST, CHILD], {"VCPU": 1}, ("", "_A"))
+    plain = Candidates(list(single), [])
+    assert candidates_at(minor, Candidates(single, [])) == candidates_at(minor, plain)
+    assert len(candidates_at(minor, plain)["allocation_requests"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("minor", "members", "classes"),
+    [
+        (10, {"resources"}, {"VCPU"}),
+        (17, {"resources", "traits"}, {"VCPU"}),
+        (27, {"resources", "traits"}, {"VCPU", "DISK_GB"}),
+        (29, {"resources", "traits", "parent_provider_uuid", "root_provider_uuid"}, {"VCPU", "DISK_GB"}),
+    ],
+)
+def test_a_summary_shows_what_its_version_knows(minor: int, members: set[str], classes: set[str]) -> None:
+    summary = candidates_at(minor, TREE)["provider_summaries"]["host"]
+    assert summary.keys() == members
+    assert summary["resources"].keys() == classes
+    assert summary["resources"]["VCPU"] == {"capacity": 16, "used": 5}
+
+
+def test_no_candidates_is_an_answer() -> None:
+    assert candidates_at(39, Candidates((), ())) == {"allocation_requests": [], "provider_summaries": {}}
+
+
+def test_a_capacity_may_be_larger_than_any_machine_number() -> None:
+    vast = replace(HOST, inventories={"VCPU": Inventory(total=2**31 - 1, allocation_ratio=3.4e38)})
+    summary = candidates_at(39, Candidates((), [vast]))["provider_summaries"]["host"]
+    assert summary["resources"]["VCPU"]["capacity"] == vast.inventories["VCPU"].capacity
