@@ -55,7 +55,8 @@ def settings_from(conf: cfg.ConfigOpts) -> Settings:
         incomplete_project=options.incomplete_consumer_project_id,
         incomplete_user=options.incomplete_consumer_user_id,
         order=Order(
-            most=None if most < 0 else most,
+            # 0 has always meant one: the bound is looked at after a candidate is made.
+            most=None if most < 0 else max(most, 1),
             strategy=options.allocation_candidates_generation_strategy,
         ),
         shuffle=options.randomize_allocation_candidates,

@@ -3,7 +3,8 @@
 """Says where two answers to one request differ.
 
 Differences are what a client can act upon: status, headers, error code, body. Lists are compared without
-their order. The words of an error's detail are told apart as `wording`, a softer class.
+their order. The words of an error's detail, and times of last change that are far apart, are a softer class,
+`wording`.
 """
 
 import json
@@ -11,6 +12,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +21,7 @@ from tests.differential.requests import Request
 from tests.differential.servers import Answer
 
 SHOWN = 3
+SAME_MOMENT = timedelta(seconds=20)
 UUID = rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 INVENTED = "<the uuid that the server invented>"
 
@@ -36,11 +40,12 @@ def compare(request: Request, reference: Answer, ours: Answer) -> Verdict:
     if request.nameless:
         reference, ours = masked(reference), masked(ours)
     differences = [*of_status(reference, ours), *of_headers(reference, ours)]
-    wording: list[str] = []
+    softer = list(of_times(reference, ours))
     if reference.body != ours.body:
         body, wording = of_bodies(reference, ours)
         differences += body
-    return Verdict(tuple(differences), tuple(wording))
+        softer += wording
+    return Verdict(tuple(differences), tuple(softer))
 
 
 def masked(answer: Answer) -> Answer:
@@ -68,6 +73,13 @@ def of_headers(reference: Answer, ours: Answer) -> Iterator[str]:
         there, here = view(reference.headers.get(name)), view(ours.headers.get(name))
         if there != here:
             yield f"header {name}: reference {there}, here {here}"
+
+
+def of_times(reference: Answer, ours: Answer) -> Iterator[str]:
+    """Moments of change that are too far apart to be the same: one server may start much later than the other."""
+    there, here = reference.headers.get("last-modified"), ours.headers.get("last-modified")
+    if there and here and abs(parsedate_to_datetime(there) - parsedate_to_datetime(here)) > SAME_MOMENT:
+        yield f"last-modified: reference {there}, here {here}"
 
 
 def word(value: str | None) -> str | None:

@@ -6,7 +6,7 @@ The recorded requests up to the first difference are sent again to fresh servers
 smaller parts of them, as long as the last request still differs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -34,16 +34,25 @@ def minimise(history: Sequence[Outcome], settings: Settings, directory: Path) ->
     kept = effective if differs(effective) else whole
     size = max(1, len(kept) // 2)
     while kept:
-        for start in range(0, len(kept), size):
-            shorter = kept[:start] + kept[start + size :]
-            if differs(shorter):
-                kept = shorter
-                break
-        else:
-            if size == 1:
-                break
-            size = max(1, size // 2)
+        kept, shortened = without_parts(kept, size, differs)
+        if size == 1 and not shortened:
+            break
+        size = max(1, size // 2)
     return [*kept, last]
+
+
+def without_parts(
+    requests: list[Request], size: int, differs: Callable[[list[Request]], bool]
+) -> tuple[list[Request], bool]:
+    """Leave out every part of this size that is not needed."""
+    start, shortened = 0, False
+    while start < len(requests):
+        shorter = requests[:start] + requests[start + size :]
+        if differs(shorter):
+            requests, shortened = shorter, True
+        else:
+            start += size
+    return requests, shortened
 
 
 def last_differs(requests: Sequence[Request], settings: Settings, directory: Path) -> bool:

@@ -4,7 +4,8 @@
 
 from collections.abc import Iterable
 
-from tests.differential.candidates import Group, aggregate_expression, resources, spelled, trait_expression
+from tests.differential.candidates import aggregates_of, some_resources, traits_of
+from tests.differential.conditions import on_aggregates, on_traits
 from tests.differential.requests import Dice, Request, read
 from tests.differential.state import State
 from tests.differential.words import CLASSES, SHARES, TRAITS, Words
@@ -40,6 +41,7 @@ def inventory(dice: Dice, vocabulary: Words, state: State) -> Request:
 
 def providers(dice: Dice, vocabulary: Words, state: State) -> Request:
     version = dice.version(dice.pick((0, 3, 4, 14, 18, 22, 24, 32, 39)))
+    meant = (dice.pick(state.providers),)
     query: list[tuple[str, str]] = []
     if dice.chance(0.1):
         query.append(("uuid", some_provider(dice, vocabulary, state)))
@@ -47,14 +49,17 @@ def providers(dice: Dice, vocabulary: Words, state: State) -> Request:
         query.append(("name", dice.pick(state.providers.values()).name or "nameless"))
     if version >= 3 and dice.chance(0.3):
         times = dice.number(1, 2) if version >= 24 else 1
-        query += [("member_of", aggregate_expression(dice, vocabulary, version)) for _ in range(times)]
+        query += [
+            ("member_of", on_aggregates(dice, vocabulary, version, aggregates_of(state, meant)))
+            for _ in range(times)
+        ]
     if version >= 4 and dice.chance(0.4):
-        query.append(("resources", spelled(Group("", resources(dice, state, 2, single=True)))))
+        query.append(("resources", some_resources(dice, state)))
     if version >= 14 and dice.chance(0.15):
         query.append(("in_tree", some_provider(dice, vocabulary, state)))
     if version >= 18 and dice.chance(0.4):
         times = dice.number(1, 2) if version >= 39 else 1
-        query += [("required", trait_expression(dice, version)) for _ in range(times)]
+        query += [("required", on_traits(dice, version, traits_of(state, meant))) for _ in range(times)]
     return read("providers", "/resource_providers", version, query)
 
 

@@ -78,7 +78,7 @@ class Request:
         if self.body is not None:
             quoted = self.body.decode(errors="backslashreplace").replace("'", "'\\''")
             words.append(f"--data-binary '{quoted}'")
-        return " ".join([*words, f"'{base}{self.target}'"])
+        return " ".join([*words, f"{base}'{self.target}'"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,11 +50,20 @@ def test_a_status_is_compared() -> None:
 
 
 def test_headers_are_compared_as_what_they_mean() -> None:
-    there = answer({}, allow="GET, PUT", vary="a", last_modified="now", location="http://one/x")
-    here = answer({}, allow="PUT,GET", vary="A", last_modified="later", location="/x")
+    there = answer(
+        {}, allow="GET, PUT", vary="a", last_modified="Mon, 01 Jan 2024 10:00:00 GMT", location="http://one/x"
+    )
+    here = answer({}, allow="PUT,GET", vary="A", last_modified="Mon, 01 Jan 2024 10:00:09 GMT", location="/x")
     assert compare(READ, there, here).equal
-    assert not compare(READ, there, answer({}, allow="GET", vary="a", last_modified="x", location="/x")).equal
+    assert not compare(READ, there, answer({}, allow="GET", vary="a", location="/x")).equal
     assert not compare(READ, there, answer({}, allow="GET, PUT", vary="a", location="/x")).equal
+
+
+def test_a_time_of_change_that_is_minutes_off_is_noted() -> None:
+    there = answer({}, last_modified="Mon, 01 Jan 2024 10:00:00 GMT")
+    here = answer({}, last_modified="Mon, 01 Jan 2024 10:05:00 GMT")
+    assert compare(READ, there, here).equal
+    assert len(compare(READ, there, here).wording) == 1
 
 
 def error(detail: str, **more: str) -> dict[str, Any]:

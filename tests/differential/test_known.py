@@ -88,6 +88,21 @@ def test_one_group_alone_loses_no_candidates() -> None:
     assert explained(search(APART[0]), found(), found(FURTHER)) is None
 
 
+def no_such_trait(name: str) -> Answer:
+    body = {
+        "errors": [
+            {"status": 400, "title": "Bad Request", "detail": f"Wrong.\n\n No such trait(s): {name}.  "}
+        ]
+    }
+    return Answer(400, {"content-type": "application/json"}, json.dumps(body).encode())
+
+
+def test_a_refusal_may_name_another_of_the_missing_traits_but_no_other() -> None:
+    request = search(("resources", "VCPU:1"), ("required", "A,!B"))
+    assert explained(request, no_such_trait("A"), no_such_trait("B")) == "names any one"
+    assert explained(request, no_such_trait("A"), no_such_trait("C")) is None
+
+
 def test_the_page_of_differences_lists_exactly_the_known_faults() -> None:
     listed = re.findall(r"^### (.+)$", PAGE.read_text(), re.MULTILINE)
     assert sorted(listed) == sorted(fault.name for fault in (*FAULTS, LEFTOVER))

@@ -19,14 +19,14 @@ TRAITS = (
     "CUSTOM_PHYSNET_A",
 )
 SHARES = "MISC_SHARES_VIA_AGGREGATE"
-RATIOS = (1.0, 1.0, 1.0, 16.0, 1.5, 0.9, 0.3333, 2.0, 0.5, 0.0)
+RATIOS = (1.0, 1.0, 1.0, 16.0, 16.0, 1.5, 1.5, 0.9, 0.3333, 2.0, 0.5, 4.0, 0.0)
 TOTALS = {
-    "VCPU": (1, 2, 4, 8, 10, 24),
-    "MEMORY_MB": (512, 1024, 2048, 4096),
+    "VCPU": (2, 8, 10, 16, 24),
+    "MEMORY_MB": (512, 2048, 4096, 8192),
     "DISK_GB": (10, 100, 500, 2000),
-    "SRIOV_NET_VF": (1, 2, 4, 8),
-    "VGPU": (1, 2, 8),
-    "CUSTOM_GOLD_UNIT": (1, 3, 7),
+    "SRIOV_NET_VF": (1, 4, 8),
+    "VGPU": (1, 4, 8),
+    "CUSTOM_GOLD_UNIT": (1, 7, 30),
     "CUSTOM_BW": (1000, 10000),
 }
 MOST_PROVIDERS = 40
@@ -56,13 +56,13 @@ def inventory(dice: Dice, resource_class: str) -> dict[str, Any]:
     total = dice.pick(TOTALS.get(resource_class, (1, 5, 50)))
     body: dict[str, Any] = {"total": total}
     if dice.chance(0.3):
-        body["reserved"] = dice.pick((0, 1, total // 2, total))
+        body["reserved"] = dice.pick((0, 1, 1, total // 4, total // 2, total))
     if dice.chance(0.5):
         body["allocation_ratio"] = dice.pick(RATIOS)
     if dice.chance(0.2):
         body["min_unit"] = dice.pick((1, 2, max(1, total // 4)))
     if dice.chance(0.3):
-        body["max_unit"] = dice.pick((1, max(1, total // 2), total, total * 2))
+        body["max_unit"] = dice.pick((1, 3, max(1, total // 2), total, total, total * 2))
     if dice.chance(0.2):
         body["step_size"] = dice.pick((1, 2, 3, 10))
     return body

@@ -7,7 +7,7 @@ among them), odd ratios and units, traits, claims by several owners, and a few p
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.differential import claims
@@ -50,13 +50,29 @@ def build(dice: Dice, vocabulary: Words, look: Look) -> Iterator[Request]:
 
 def plans(dice: Dice, vocabulary: Words) -> list[Plan]:
     made: list[Plan] = []
-    for number in range(dice.number(3, 8)):
-        if len(made) < MOST_PROVIDERS - 12:
-            shape = dice.weighted(((flat, 3), (numa, 3), (network, 2), (sharing, 3), (wild, 2)))
-            made += shape(dice, vocabulary, f"t{number}")
+    for number in range(dice.number(3, 7)):
+        shape = dice.weighted(((flat, 3), (numa, 4), (network, 3), (sharing, 3), (wild, 2)))
+        tree = shape(dice, vocabulary, f"t{number}")
+        for copy in range(dice.weighted(((1, 3), (2, 3), (3, 1)))):
+            if len(made) + len(tree) <= MOST_PROVIDERS - 4:
+                made += tree if copy == 0 else twin(dice, tree, f"-{copy}")
     if not any(SHARES in plan.traits for plan in made):
         made += sharing(dice, vocabulary, "shared")
     return made
+
+
+def twin(dice: Dice, tree: list[Plan], mark: str) -> list[Plan]:
+    """The same tree again: clouds are made of equal hosts, and searches of choices between them."""
+    renamed = {plan.uuid: dice.uuid() for plan in tree}
+    return [
+        replace(
+            plan,
+            uuid=renamed[plan.uuid],
+            name=plan.name + mark,
+            parent=None if plan.parent is None else renamed[plan.parent],
+        )
+        for plan in tree
+    ]
 
 
 def traits(dice: Dice, most: int = 3) -> tuple[str, ...]:

@@ -25,7 +25,9 @@ This page is written from `src/plimsoll/wire/features.py` by `make docs`.
 
 def page() -> str:
     lines = [f"| {version_text(0)} | resource providers, their inventories and usages, allocations |"]
-    lines += [f"| {feature.version} | {feature.history} |" for feature in sorted(Feature, key=lambda f: f.minor)]
+    lines += [
+        f"| {feature.version} | {feature.history} |" for feature in sorted(Feature, key=lambda f: f.minor)
+    ]
     return INTRODUCTION + "\n".join(lines) + "\n"
 
 

@@ -312,6 +312,41 @@ def test_a_child_of_a_fork_opens_its_own_connections(db: Database) -> None:
         assert value(connection) == 2
 
 
+DIES_WRITING_BUT_LEAVES_A_CHILD = """
+import os, signal, sys
+from plimsoll.storage.engine import Database
+
+with Database(sys.argv[1]).write():
+    if os.fork():
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.close(1)
+    sys.stdin.read()
+    os._exit(0)
+"""
+
+
+def test_the_child_of_a_writer_that_died_holds_up_nobody(db: Database, file: Path) -> None:
+    script = [sys.executable, "-c", DIES_WRITING_BUT_LEAVES_A_CHILD, f"sqlite:///{file}"]
+    with subprocess.Popen(script, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        assert writer.stdin is not None
+        writer.stdout.read()  # to its end: the child runs, and has let go of it
+        assert writer.wait() == -signal.SIGKILL
+        done = threading.Event()
+
+        def write() -> None:
+            with db.write() as connection:
+                connection.execute(RAISE)
+            done.set()
+
+        threading.Thread(target=write, daemon=True).start()
+        try:
+            assert done.wait(10)
+        finally:
+            writer.stdin.close()  # the child ends, and whoever waits for it goes on
+            assert done.wait(10)
+
+
 @pytest.mark.parametrize(
     ("url", "says"),
     [

@@ -38,6 +38,15 @@ class Holding:
     consumer: Consumer | None = None
     allocations: tuple[Allocation, ...] = ()
 
+    def with_class_renamed(self, name: str, new_name: str) -> Holding:
+        return Holding(
+            self.consumer,
+            tuple(
+                each._replace(resource_class=new_name) if each.resource_class == name else each
+                for each in self.allocations
+            ),
+        )
+
 
 EMPTY_HOLDING = Holding()
 

@@ -66,9 +66,12 @@ class World:
 
     def subtree(self, uuid: str) -> list[Provider]:
         """A provider and all below it, parents first."""
+        children: dict[str | None, list[Provider]] = {}
+        for provider in self.tree(self.providers[uuid].root):
+            children.setdefault(provider.parent, []).append(provider)
         found = [self.providers[uuid]]
         for provider in found:
-            found.extend(self.children(provider.uuid))
+            found.extend(children.get(provider.uuid, ()))
         return found
 
     # The ways to make the next world. Each keeps the three views of the providers in step.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from plimsoll.domain import effects as e
 from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.draft import Draft
-from plimsoll.ledger.command import Command, Ticket
+from plimsoll.ledger.command import Answer, Command, Ticket
 from plimsoll.ledger.history import encode
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes, consumers
@@ -35,38 +35,38 @@ class Batch:
         self._world = present.world
         self._holdings: dict[str, Holding] = {}
         self._touched: set[str] = set()
+        self._answers: list[tuple[Ticket, Answer]] = []
         self.log: list[Change] = []
         self.snapshot = present
 
-    def decide(self, tickets: Iterable[Ticket]) -> None:
+    def decide(self, tickets: Sequence[Ticket]) -> None:
         """Decides each command on the world that those before it left, and writes all that was accepted."""
-        tickets = list(tickets)
         wanted = {uuid for ticket in tickets for uuid in ticket.command.consumers}
         if wanted:
             self._holdings = consumers.holdings(self._conn, wanted)
-        for ticket in tickets:
-            self._decide(ticket)
+        self._answers = [(ticket, self._decide(ticket.command)) for ticket in tickets]
         if self.log:
             self._recorder.flush(self._world, self._second)
             changes.append(self._conn, self.log)
             self.snapshot = self.snapshot.advanced(self.log[-1].seq, self._world, self._touched)
 
     def committed(self) -> None:
+        """What was decided is true now: it may be remembered and told."""
         self._recorder.remember()
+        for ticket, answer in self._answers:
+            ticket.answer(answer)
 
-    def _decide(self, ticket: Ticket) -> None:
+    def _decide(self, command: Command) -> Answer:
         draft = Draft(self._world, self._second, self._holdings)
         try:
-            refusal = ticket.command.decide(draft)
+            refusal = command.decide(draft)
         except Exception as fault:  # a mistake of ours in one command must not fail its neighbours
-            ticket.fail(fault)
-            return
+            return fault
         if refusal is not None:
-            ticket.settle(refusal)
-            return
+            return refusal
         if draft.effects:
-            self._record(ticket.command, draft.effects)
-        ticket.settle(self._world)
+            self._record(command, draft.effects)
+        return self._world
 
     def _record(self, command: Command, effects: list[e.Effect]) -> None:
         before = self._world
@@ -88,3 +88,6 @@ class Batch:
                 self._holdings[effect.consumer.uuid] = Holding(effect.consumer, held.allocations)
             case e.ConsumerRemoved(uuid=uuid):
                 self._holdings[uuid] = EMPTY_HOLDING
+            case e.ClassRenamed(name=name, new_name=new_name):
+                for uuid, held in self._holdings.items():
+                    self._holdings[uuid] = held.with_class_renamed(name, new_name)

@@ -11,6 +11,8 @@ from plimsoll.domain.draft import Decision
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 
+Answer = World | Refusal | Exception
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -22,26 +24,26 @@ class Command:
     consumers: tuple[str, ...] = ()
 
 
+class Abandoned(Exception):
+    """The thread that was writing was stopped: whether this command was committed is not known."""
+
+
 class Ticket:
     """A command in the queue, and what became of it: the world right after it, a refusal, or a fault."""
 
-    __slots__ = ("command", "done", "fault", "outcome")
+    __slots__ = ("_answer", "command", "done")
 
     def __init__(self, command: Command) -> None:
         self.command = command
         self.done = False
-        self.outcome: World | Refusal | None = None
-        self.fault: Exception | None = None
+        self._answer: Answer = Abandoned()
 
-    def settle(self, outcome: World | Refusal) -> None:
-        self.outcome, self.fault = outcome, None
-
-    def fail(self, fault: Exception) -> None:
-        self.outcome, self.fault = None, fault
+    def answer(self, answer: Answer) -> None:
+        """Only once it is true: what was decided, after its commit."""
+        self._answer = answer
 
     def result(self) -> World | Refusal:
         assert self.done
-        if self.fault is not None:
-            raise self.fault
-        assert self.outcome is not None
-        return self.outcome
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer

@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection
@@ -22,6 +23,7 @@ from plimsoll.domain.world import World
 from plimsoll.ledger.batch import Batch
 from plimsoll.ledger.command import Command, Ticket
 from plimsoll.ledger.follower import follow
+from plimsoll.ledger.pen import Pen
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes
 from plimsoll.storage.engine import Database
@@ -52,7 +54,7 @@ class Ledger:
         self._projects = projects()
         self._users = users()
         self._queue: deque[Ticket] = deque()
-        self._scribe = threading.Lock()
+        self._pen = Pen()
         self._publishing = threading.Lock()
         self._seen_token: int | None = None
         self._snapshot = self._load()
@@ -63,8 +65,12 @@ class Ledger:
         """The present: it contains every write that was committed before this call, by whichever process."""
         token = self.database.version_token()
         if token != self._seen_token:
-            with self._publishing:
+            with self.database.read() as conn:
+                head = changes.read_head(conn)
+            if head != self._snapshot.seq:
                 self._catch_up()
+            # Whatever was committed when the token was taken is in the snapshot by now.
+            self._seen_token = token
         return self._snapshot
 
     def world(self) -> World:
@@ -72,16 +78,14 @@ class Ledger:
 
     def reload(self) -> None:
         """Forgets the snapshot and reads everything again."""
-        with self._publishing:
+        # Nor may a batch be under way: it would publish what it made of the snapshot that is to be forgotten.
+        with self._pen.held(), self._publishing:
             self._snapshot = self._load()
 
     def _catch_up(self) -> None:
-        token = self.database.version_token()
-        if token == self._seen_token:
-            return
-        with self.database.read() as conn:
+        # If it is our own scribe who has moved the head, it publishes before it lets us in here.
+        with self._publishing, self.database.read() as conn:
             self._snapshot = follow(conn, self._snapshot, changes.read_head(conn))
-        self._seen_token = token
 
     def _load(self) -> Snapshot:
         with self.database.read() as conn:
@@ -93,46 +97,57 @@ class Ledger:
         """Decides a command and records it: the world right after it, or why it was refused."""
         ticket = Ticket(command)
         self._queue.append(ticket)
-        with self._scribe:
-            while not ticket.done:
-                self._write_batch()
+        while not ticket.done:
+            with self._pen.held(unless=lambda: ticket.done) as is_scribe:
+                if is_scribe:
+                    self._write_batch()
         return ticket.result()
 
     def _write_batch(self) -> None:
-        tickets = [self._queue.popleft() for _ in range(min(len(self._queue), MOST_AT_ONCE))]
+        tickets: list[Ticket] = []
+        self._take_up(tickets)
         try:
             self._commit_or_divide(tickets)
         finally:
             for ticket in tickets:
                 ticket.done = True
 
+    def _take_up(self, tickets: list[Ticket]) -> None:
+        """Adds from the queue what has room; whoever holds the pen is the only one to take from it."""
+        while self._queue and len(tickets) < MOST_AT_ONCE:
+            tickets.append(self._queue.popleft())
+
     def _commit_or_divide(self, tickets: list[Ticket]) -> None:
         """Commits tickets together; if one of them cannot be written, each by itself, so that only it fails."""
         try:
-            self._commit(tickets)
-        except NotWritten as failed:
-            if len(tickets) == 1:
-                _give_up(tickets[0], failed.fault)
-                return
+            self._commit(tickets, latecomers=True)
+        except NotWritten:
             for ticket in tickets:
-                self._commit_or_divide([ticket])
+                self._commit_alone(ticket)
         except Exception as fault:
             for ticket in tickets:
-                ticket.fail(fault)
+                ticket.answer(fault)
 
-    def _commit(self, tickets: list[Ticket]) -> None:
-        committing = False
+    def _commit_alone(self, ticket: Ticket) -> None:
         try:
+            self._commit([ticket])
+        except NotWritten as failed:
+            # What memory knows it checks by itself, so a row in the way is one that it was not shown.
+            in_the_way = isinstance(failed.fault, IntegrityError)
+            ticket.answer(RowInTheWay() if in_the_way else failed.fault)
+        except Exception as fault:
+            ticket.answer(fault)
+
+    def _commit(self, tickets: list[Ticket], *, latecomers: bool = False) -> None:
+        with ExitStack() as publishing:
             with self.database.write() as conn:
+                if latecomers:
+                    self._take_up(tickets)
                 batch = self._decide(conn, tickets)
-                # From here until the new snapshot stands, readers wait instead of reading the log themselves.
-                self._publishing.acquire()
-                committing = True
-            batch.committed()
+                # From the commit until the new snapshot stands, readers wait for it instead of making their own.
+                publishing.enter_context(self._publishing)
             self._snapshot = batch.snapshot
-        finally:
-            if committing:
-                self._publishing.release()
+        batch.committed()
 
     def _decide(self, conn: Connection, tickets: list[Ticket]) -> Batch:
         try:
@@ -145,14 +160,6 @@ class Ledger:
             return batch
         except Exception as fault:
             raise NotWritten(fault) from fault
-
-
-def _give_up(ticket: Ticket, fault: Exception) -> None:
-    if isinstance(fault, IntegrityError):
-        # What memory knows it checks by itself, so this row is one that it was not shown.
-        ticket.settle(RowInTheWay())
-    else:
-        ticket.fail(fault)
 
 
 class NotWritten(Exception):

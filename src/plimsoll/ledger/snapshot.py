@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from plimsoll.domain.effects import Effect
 from plimsoll.domain.world import World
-from plimsoll.search.index import Index
+from plimsoll.search.index import Change, Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,27 @@ class Snapshot:
     def of(cls, seq: int, world: World) -> Snapshot:
         return cls(seq, world, Index.build(world.providers.values()))
 
+    def after(self, seq: int, effects: Iterable[Effect]) -> Snapshot:
+        """The snapshot after these effects."""
+        world, touched = self.world, set[str]()
+        for effect in effects:
+            touched.update(effect.providers(world))
+            world = effect.apply(world)
+        return self.advanced(seq, world, touched)
+
     def advanced(self, seq: int, world: World, touched: Iterable[str]) -> Snapshot:
         """The snapshot of a later world, in which only these providers differ."""
         assert seq >= self.seq
         pairs = ((self.world.provider(uuid), world.provider(uuid)) for uuid in touched)
         changes = [(before, after) for before, after in pairs if before is not after]
+        # In the order of ids, as they would have come one by one: a search visits providers in the index's order,
+        # and each process has to give the same answer.
+        changes.sort(key=_id)
         return Snapshot(seq, world, self.index.updated(changes) if changes else self.index)
 
 
-def replay(world: World, effects: Iterable[Effect], touched: set[str]) -> World:
-    """The world after these effects; the providers that they change are added to `touched`."""
-    for effect in effects:
-        touched.update(effect.providers(world))
-        world = effect.apply(world)
-    return world
+def _id(change: Change) -> int:
+    before, after = change
+    provider = after or before
+    assert provider is not None
+    return provider.id

@@ -12,18 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, Table, func, insert, inspect, select, update
+from sqlalchemy import Connection, func, insert, inspect, select, update
 
+from plimsoll.domain.actor import Actor
+from plimsoll.storage import changes
+from plimsoll.storage.changes import Change
 from plimsoll.storage.engine import Database
-from plimsoll.storage.tables import (
-    allocations,
-    changes,
-    consumers,
-    head,
-    projects,
-    resource_providers,
-    users,
-)
+from plimsoll.storage.owners import Owners, projects, users
+from plimsoll.storage.tables import allocations, consumers, head, resource_providers
 
 OPERATION = "online_data_migrations"
 RELOAD = '[["reload"]]'
@@ -98,8 +94,8 @@ def create_incomplete_consumers(connection: Connection, limit: int, settings: Se
         return Outcome()
     now = settings.now()
     owner = {
-        "project_id": _row_id(connection, projects, settings.incomplete_project_id, now),
-        "user_id": _row_id(connection, users, settings.incomplete_user_id, now),
+        "project_id": _row_id(connection, projects(), settings.incomplete_project_id, now),
+        "user_id": _row_id(connection, users(), settings.incomplete_user_id, now),
     }
     connection.execute(
         insert(consumers), [{"uuid": uuid, "generation": 0, "created_at": now, **owner} for uuid in uuids]
@@ -145,16 +141,9 @@ def _run(
 
 
 def _tell_running_services(connection: Connection, now: datetime) -> None:
-    connection.execute(update(head).values(seq=head.c.seq + 1))
-    seq = connection.scalar(select(func.max(head.c.seq)))
-    connection.execute(insert(changes).values(seq=seq, at=now, operation=OPERATION, effects=RELOAD))
+    seq = changes.lock_head(connection) + 1
+    changes.append(connection, [Change(seq, now, Actor(), OPERATION, RELOAD)])
 
 
-def _row_id(connection: Connection, table: Table, external_id: str, now: datetime) -> int:
-    known = select(table.c.id).where(table.c.external_id == external_id)
-    row_id: int | None = connection.scalar(known)
-    if row_id is None:
-        connection.execute(insert(table).values(external_id=external_id, created_at=now))
-        row_id = connection.scalar(known)
-    assert row_id is not None
-    return row_id
+def _row_id(connection: Connection, owners: Owners, name: str, now: datetime) -> int:
+    return owners.ids(connection, [name], now)[name]

@@ -2,8 +2,8 @@
 
 """Writes effects to SQL, inside the transaction that holds the head.
 
-What claims write, the bulk of all writes, is gathered over a batch of commands and written with one
-statement of each kind; what creates things is written at once, because the database numbers them.
+What claims write, the bulk of all writes, is gathered over a batch of commands (see `gathered`); everything
+else is written at once, because the database numbers what is new and later effects need the numbers.
 """
 
 from __future__ import annotations
@@ -16,30 +16,12 @@ from typing import Any
 from sqlalchemy import Connection, Table, and_, bindparam, delete, insert, select, update
 
 from plimsoll.domain import effects as e
-from plimsoll.domain.consumer import Consumer
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
+from plimsoll.storage.gathered import Gathered
 from plimsoll.storage.owners import Owners, new_id
 
-_RAISE_GENERATION = (
-    update(t.resource_providers)
-    .where(t.resource_providers.c.id == bindparam("provider_id"))
-    .values(generation=bindparam("new_generation"), updated_at=bindparam("now"))
-)
-_CHANGE_CONSUMER = (
-    update(t.consumers)
-    .where(t.consumers.c.uuid == bindparam("consumer"))
-    .values(
-        project_id=bindparam("project"),
-        user_id=bindparam("user"),
-        consumer_type_id=bindparam("type"),
-        generation=bindparam("new_generation"),
-        updated_at=bindparam("now"),
-    )
-)
-_FORGET_CONSUMERS = delete(t.consumers).where(t.consumers.c.uuid.in_(bindparam("consumers", expanding=True)))
-_LET_GO = delete(t.allocations).where(t.allocations.c.consumer_id.in_(bindparam("consumers", expanding=True)))
 _AGGREGATE_IDS = select(t.placement_aggregates.c.uuid, t.placement_aggregates.c.id).where(
     t.placement_aggregates.c.uuid.in_(bindparam("uuids", expanding=True))
 )
@@ -50,12 +32,7 @@ class Recorder:
 
     def __init__(self, conn: Connection, projects: Owners, users: Owners) -> None:
         self._conn = conn
-        self._projects = projects
-        self._users = users
-        self._owner_ids: dict[Owners, dict[str, int]] = {projects: {}, users: {}}
-        self._generations: dict[int, dict[str, Any]] = {}
-        self._held: dict[str, list[dict[str, Any]]] = {}
-        self._consumers: dict[str, _PendingConsumer] = {}
+        self._gathered = Gathered(conn, projects, users)
         self._writers: Mapping[type[e.Effect], Callable[[Any, World, datetime], e.Effect | None]] = {
             e.ProviderAdded: self._add_provider,
             e.ProviderRenamed: self._rename_provider,
@@ -68,8 +45,8 @@ class Recorder:
             e.TraitsSet: self._set_traits,
             e.AggregatesSet: self._set_aggregates,
             e.AllocationsReplaced: self._replace_allocations,
-            e.ConsumerAdded: self._put_consumer,
-            e.ConsumerChanged: self._put_consumer,
+            e.ConsumerAdded: self._add_consumer,
+            e.ConsumerChanged: self._change_consumer,
             e.ConsumerRemoved: self._remove_consumer,
             e.ClassAdded: self._add_class,
             e.ClassRenamed: self._rename_class,
@@ -92,20 +69,11 @@ class Recorder:
 
     def flush(self, world: World, now: datetime) -> None:
         """Writes what was gathered. `world` is the world after the last effect."""
-        if self._generations:
-            self._conn.execute(_RAISE_GENERATION, list(self._generations.values()))
-        if self._held:
-            self._conn.execute(_LET_GO, {"consumers": list(self._held)})
-            rows = [row for held in self._held.values() for row in held]
-            if rows:
-                self._conn.execute(insert(t.allocations), rows)
-        if self._consumers:
-            self._write_consumers(world, now)
+        self._gathered.write(world, now)
 
     def remember(self) -> None:
         """The transaction is committed: ids of owners that it made are good."""
-        for owners, ids in self._owner_ids.items():
-            owners.remember(ids)
+        self._gathered.remember()
 
     # Providers and trees
 
@@ -143,7 +111,7 @@ class Recorder:
             self._conn.execute(delete(table).where(table.c.resource_provider_id == id_))
         self._update_provider(id_, root_provider_id=None)
         self._conn.execute(delete(t.resource_providers).where(t.resource_providers.c.id == id_))
-        self._generations.pop(id_, None)
+        self._gathered.forget_provider(id_)
 
     def _update_provider(self, id_: int, **values: Any) -> None:
         self._conn.execute(
@@ -151,8 +119,7 @@ class Recorder:
         )
 
     def _raise_generation(self, effect: e.GenerationRaised, world: World, now: datetime) -> None:
-        id_ = world.providers[effect.provider].id
-        self._generations[id_] = {"provider_id": id_, "new_generation": effect.generation, "now": effect.at}
+        self._gathered.raise_generation(world.providers[effect.provider].id, effect.generation, effect.at)
 
     # What a provider has
 
@@ -239,57 +206,16 @@ class Recorder:
                     "created_at": now,
                 }
             )
-        self._held[effect.consumer] = rows
+        self._gathered.replace_allocations(effect.consumer, rows)
 
-    def _put_consumer(self, effect: e.ConsumerAdded | e.ConsumerChanged, world: World, now: datetime) -> None:
-        pending = self._consumers.setdefault(
-            effect.consumer.uuid, _PendingConsumer(was_there=isinstance(effect, e.ConsumerChanged))
-        )
-        pending.now_is = effect.consumer
+    def _add_consumer(self, effect: e.ConsumerAdded, world: World, now: datetime) -> None:
+        self._gathered.put_consumer(effect.consumer, was_there=False)
+
+    def _change_consumer(self, effect: e.ConsumerChanged, world: World, now: datetime) -> None:
+        self._gathered.put_consumer(effect.consumer, was_there=True)
 
     def _remove_consumer(self, effect: e.ConsumerRemoved, world: World, now: datetime) -> None:
-        self._consumers.setdefault(effect.uuid, _PendingConsumer(was_there=True)).now_is = None
-
-    def _write_consumers(self, world: World, now: datetime) -> None:
-        gone = [uuid for uuid, each in self._consumers.items() if each.was_there and each.now_is is None]
-        if gone:
-            self._conn.execute(_FORGET_CONSUMERS, {"consumers": gone})
-        kept = [(each.was_there, each.now_is) for each in self._consumers.values() if each.now_is is not None]
-        projects = self._ids_of_owners(self._projects, {consumer.project for _, consumer in kept}, now)
-        users = self._ids_of_owners(self._users, {consumer.user for _, consumer in kept}, now)
-        changed = [
-            {
-                "consumer": consumer.uuid,
-                "project": projects[consumer.project],
-                "user": users[consumer.user],
-                "type": _type_id(world, consumer),
-                "new_generation": consumer.generation,
-                "now": now,
-            }
-            for was_there, consumer in kept
-            if was_there
-        ]
-        if changed:
-            self._conn.execute(_CHANGE_CONSUMER, changed)
-        added = [
-            {
-                "uuid": consumer.uuid,
-                "project_id": projects[consumer.project],
-                "user_id": users[consumer.user],
-                "consumer_type_id": _type_id(world, consumer),
-                "generation": consumer.generation,
-                "created_at": now,
-            }
-            for was_there, consumer in kept
-            if not was_there
-        ]
-        if added:
-            self._conn.execute(insert(t.consumers), added)
-
-    def _ids_of_owners(self, owners: Owners, names: set[str], now: datetime) -> dict[str, int]:
-        ids = owners.ids(self._conn, names, now)
-        self._owner_ids[owners].update(ids)
-        return ids
+        self._gathered.remove_consumer(effect.uuid)
 
     # Names
 
@@ -324,16 +250,6 @@ class Recorder:
         return new_id(self._conn.execute(insert(table), {"name": name, "created_at": at}))
 
 
-class _PendingConsumer:
-    """What becomes of a consumer over a batch: whether it was there before, and what it is at the end."""
-
-    __slots__ = ("now_is", "was_there")
-
-    def __init__(self, *, was_there: bool) -> None:
-        self.was_there = was_there
-        self.now_is: Consumer | None = None
-
-
 def _ids(world: World, provider: str, resource_class: str) -> tuple[int, int]:
     return world.providers[provider].id, world.classes.by_name[resource_class].id
 
@@ -343,10 +259,6 @@ def _is_inventory(world: World, provider: str, resource_class: str) -> Any:
     return and_(
         t.inventories.c.resource_provider_id == provider_id, t.inventories.c.resource_class_id == class_id
     )
-
-
-def _type_id(world: World, consumer: Consumer) -> int | None:
-    return None if consumer.type is None else world.consumer_types.by_name[consumer.type].id
 
 
 def _figures(inventory: Inventory) -> dict[str, int | float]:

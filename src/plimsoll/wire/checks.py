@@ -53,10 +53,17 @@ def only_with(parameter: str, feature: Feature, allow: str) -> Check:
     """The route exists from a feature on, and for requests with this parameter; others may use these methods."""
 
     def check(call: Call) -> None:
-        if not call.version.has(feature) or parameter not in parsed(call.query_string):
+        if not call.version.has(feature) or not _gives(parameter, call.query_string):
             raise Problem(405, METHOD_NOT_ALLOWED, allow=allow)
 
     return check
+
+
+def _gives(parameter: str, query_string: str) -> bool:
+    try:
+        return parameter in parsed(query_string)
+    except Problem:  # what cannot be read gives nothing
+        return False
 
 
 @lru_cache(maxsize=256)

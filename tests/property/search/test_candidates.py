@@ -11,16 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plimsoll.domain.provider import Provider
 from plimsoll.search import visit
 from plimsoll.search.answer import Candidate, Candidates
 from plimsoll.search.candidates import find_candidates
 from plimsoll.search.index import Index
-from plimsoll.search.request import CandidatesRequest, Order
+from plimsoll.search.request import Order
 from tests.property.search import model
-from tests.property.search.clouds import clouds_and_requests, world_of
-
-Case = tuple[list[Provider], CandidatesRequest]
+from tests.property.search.clouds import Case, cases, world_of
 
 orders = st.builds(
     Order,
@@ -65,7 +62,7 @@ def search(case: Case, order: Order, limit: int | None = None) -> Candidates:
 
 
 @settings(max_examples=200, deadline=None)
-@given(clouds_and_requests(), orders)
+@given(cases(), orders)
 def test_everything_that_fits_is_found_once_and_nothing_else(case: Case, order: Order) -> None:
     world, request = world_of(case[0]), case[1]
     expected = model.candidates(world, request)
@@ -79,7 +76,7 @@ def test_everything_that_fits_is_found_once_and_nothing_else(case: Case, order: 
 
 
 @settings(max_examples=100, deadline=None)
-@given(clouds_and_requests(), orders, st.integers(1, 12))
+@given(cases(), orders, st.integers(1, 12))
 def test_a_limit_gives_as_many_as_there_are_and_describes_only_those(
     case: Case, order: Order, limit: int
 ) -> None:

@@ -11,12 +11,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
 from plimsoll.search import columns
 from plimsoll.search import index as index_module
 from plimsoll.search.index import Change, Index
 from plimsoll.search.rows import numbers_of
-from tests.property.search.clouds import AGGREGATES, CLASSES, TRAITS, aggregates, inventories, traits, used
+from tests.property.search.clouds import AGGREGATES, CLASSES, TRAITS
+
+few = st.integers(1, 3)
+plain = st.builds(Inventory, st.integers(1, 6))
+odd = st.builds(
+    Inventory, st.integers(1, 6), st.integers(0, 1), few, few, few, st.sampled_from([1.0, 0.5, 1.5])
+)
+inventories = st.dictionaries(st.sampled_from(CLASSES), st.one_of(plain, odd))
+traits = st.frozensets(st.sampled_from(TRAITS))
+aggregates = st.frozensets(st.sampled_from(AGGREGATES))
+
+
+def used(inventories: dict[str, Inventory]) -> st.SearchStrategy[dict[str, int]]:
+    names = st.sampled_from(sorted(inventories)) if inventories else st.nothing()
+    return st.dictionaries(names, few)
 
 
 @pytest.fixture(autouse=True, params=[0, 3, 9], ids=["dense", "mixed", "sparse"], scope="module")

@@ -8,6 +8,8 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.search.answer import OneProviderEach
 from tests.unit.search.clouds import Cloud, group, host, names, pool
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 # Providers that stand alone
 
 
@@ -171,6 +173,15 @@ def test_a_group_without_resources_takes_nothing_and_describes_nobody() -> None:
     assert cloud.mapped(*groups, same_subtrees=(BY_NUMA,), group_policy="none") == ["_c=n1 _d=d1"]
 
 
+def test_the_one_above_may_be_chosen_last() -> None:
+    """Two devices first, as there are fewer of them than of providers with the trait."""
+    many = [host(f"r{number}", parent="h", traits="RED") for number in range(4)]
+    cloud = Cloud(*NUMA, *many)
+    groups = group("PCI:1", "_d"), group("PCI:1", "_e"), group("", "_r", required="RED")
+    rest = {"group_policy": "isolate", "same_subtrees": (names("_d _e _r"),)}
+    assert cloud.mapped(*groups, **rest) == ["_d=d1 _e=d2 _r=h", "_d=d2 _e=d1 _r=h"]
+
+
 @pytest.mark.parametrize("wanted", [{"in_tree": "h"}, {"forbidden": "BIG"}, {"not_member_of": "x"}])
 def test_a_group_that_asks_for_nothing_positive_is_served_by_nobody(wanted: dict[str, str]) -> None:
     groups = group("PCI:1", "_d"), group("", "_c", **wanted)
@@ -257,6 +268,25 @@ def test_old_clients_see_sharing_providers_of_other_trees() -> None:
     cloud = Cloud(host("a", "VCPU:4", aggs="x"), host("a1", "PCI:1", parent="a"), pool("p", "DISK_GB:9", "x"))
     assert cloud.told(group("VCPU:1 DISK_GB:5"), nested=False) == ["a VCPU:1 + p DISK_GB:5"]
     assert cloud.told(group("VCPU:1 PCI:1"), nested=False) == []
+
+
+def test_a_tree_in_a_forbidden_aggregate_does_not_bring_sharing_providers_together() -> None:
+    cloud = Cloud(host("a", aggs="x y w"), pool("p", "DISK_GB:9", "x"), pool("q", "VCPU:9", "y"))
+    assert cloud.told(group("VCPU:1 DISK_GB:5")) == ["p DISK_GB:5 + q VCPU:1"]
+    assert cloud.told(group("VCPU:1 DISK_GB:5", not_member_of="w")) == []
+
+
+def test_in_tree_keeps_a_sharing_provider_at_home() -> None:
+    cloud = Cloud(host("a", "VCPU:4", aggs="x"), pool("p", "DISK_GB:9", "x"))
+    assert cloud.told(group("DISK_GB:5"), group("VCPU:1", "_1")) == ["a VCPU:1 + p DISK_GB:5"]
+    assert cloud.told(group("DISK_GB:5", in_tree="p"), group("VCPU:1", "_1")) == []
+
+
+def test_what_sharing_providers_have_counts_where_the_tree_has_too_little() -> None:
+    cloud = Cloud(host("a", "PCI:1", aggs="x"), pool("p", "PCI:2", "x"))
+    pair = group("PCI:1", "_1"), group("PCI:1", "_2")
+    assert cloud.mapped(*pair, group_policy="isolate") == ["_1=a _2=p", "_1=p _2=a"]
+    assert cloud.mapped(*pair, group_policy="none") == ["_1=a _2=p", "_1=p _2=a", "_1=p _2=p"]
 
 
 # Several groups around one tree

@@ -6,25 +6,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from plimsoll.domain.provider import Provider
-from plimsoll.search import visit
 from plimsoll.search.answer import Candidate
 from plimsoll.search.request import Group, Order
 from tests.unit.search.clouds import Cloud, group, host, mapped, pool
 
-
-@pytest.fixture(params=["joined", "one by one"], autouse=True)
-def both_ways(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every answer is the same whether choices are found in bulk or one by one."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "one by one":
-            patch.setattr(visit, "MOST_PARTIAL", 0)
-        yield
+pytestmark = pytest.mark.usefixtures("both_ways")
 
 
 def hosts_with_devices(hosts: int, devices: int, used: int = 0) -> list[Provider]:
@@ -169,3 +160,31 @@ def test_one_scarce_device_among_many_is_found() -> None:
     assert within(2, cloud, *groups, group_policy="none", limit=50) == 50
     found = cloud.candidates(*groups, group_policy="none", limit=50)
     assert all(dict(candidate.mappings)["_red"] == ("d9",) for candidate in found.requests)
+
+
+def test_more_groups_than_devices_of_their_kind_are_not_tried_in_every_order() -> None:
+    """Eleven groups want ten red devices; that there is room enough for twelve, in blue, helps nobody."""
+    providers = [host("h")]
+    providers += [host(f"r{number}", "PCI:1", parent="h", traits="RED") for number in range(10)]
+    providers += [host(f"b{number}", "PCI:1", parent="h", traits="BLUE") for number in range(12)]
+    red = [group("PCI:1", f"_{number}", required="RED") for number in range(11)]
+    cloud = Cloud(*providers)
+    assert within(4, cloud, *red, group("PCI:1", "_b", required="BLUE"), group_policy="none", limit=10) == 0
+
+
+def test_the_only_good_choice_is_found_behind_hundreds_of_bad_ones() -> None:
+    nodes = [host(f"n{number}", "VCPU:1", parent="h") for number in range(2)]
+    cards = [host(f"d{number:03}", "PCI:1", parent="n1", root="h") for number in range(150)]
+    groups = group("VCPU:1", "_c"), group("PCI:1", "_d")
+    rest: dict[str, Any] = {"group_policy": "none", "same_subtrees": (frozenset(["_c", "_d"]),)}
+    for limit in (1, 20, 150):
+        found = Cloud(host("h"), *nodes, *cards).candidates(*groups, limit=limit, **rest).requests
+        assert len(found) == limit
+        assert {dict(candidate.mappings)["_c"] for candidate in found} == {("n1",)}
+
+
+def test_trees_that_only_borrow_are_looked_at_once() -> None:
+    pools = [pool(f"p{number}", "DISK_GB:9", "x") for number in range(6)]
+    cloud = Cloud(*[host(f"h{number:03}", "VCPU:1", aggs="x") for number in range(500)], *pools)
+    groups = [group("DISK_GB:1", f"_{number}") for number in range(5)]
+    assert within(4, cloud, *groups, group_policy="none") == 6**5

@@ -143,9 +143,10 @@ class SQLite:
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._options.sqlite_synchronous else 'OFF'}")
 
     def _forget_parent(self) -> None:
-        # SQLite connections and file locks must not be used on both sides of a fork. Closing them here could
-        # release what the parent holds, so they are kept, untouched, for the life of this process.
-        _left_by_parent.append((self._readers, self._writer, self._turnstile, self._probe))
+        # SQLite connections must not be used on both sides of a fork. Closing them here could release what the
+        # parent holds, so they are kept, untouched, for the life of this process.
+        _left_by_parent.append((self._readers, self._writer, self._probe))
+        self._turnstile.leave_to_parent()
         self._start_afresh()
 
 

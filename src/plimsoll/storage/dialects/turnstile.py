@@ -49,10 +49,20 @@ class Turnstile:
 
     def close(self) -> None:
         with self._threads:
-            for descriptor in (self._gate, self._line):
-                if descriptor is not None:
-                    os.close(descriptor)
-            self._gate = self._line = None
+            self._close()
+
+    def leave_to_parent(self) -> None:
+        """In the child of a fork: let go of what is the parent's, so that nothing of it outlives the parent.
+
+        A lock is held until every process that has its file open lets go; closing ours takes it from nobody.
+        """
+        self._close()
+
+    def _close(self) -> None:
+        for descriptor in (self._gate, self._line):
+            if descriptor is not None:
+                os.close(descriptor)
+        self._gate = self._line = None
 
     def _take(self) -> int:
         if self._gate is None or self._line is None:

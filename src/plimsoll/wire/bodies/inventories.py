@@ -77,7 +77,8 @@ def inventory_of(figures: Mapping[str, Any]) -> Inventory:
         min_unit=int(figures["min_unit"]),
         max_unit=int(figures["max_unit"]),
         step_size=int(figures["step_size"]),
-        allocation_ratio=float(figures["allocation_ratio"]),
+        # Adding zero takes the sign from -0.0, which databases do not keep.
+        allocation_ratio=float(figures["allocation_ratio"]) + 0.0,
     )
 
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Figures of an inventory come back as the database keeps them, however they were written."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.api import Api
+
+HOST = "10000000-0000-0000-0000-000000000001"
+INVENTORIES = f"/resource_providers/{HOST}/inventories"
+
+
+@pytest.fixture
+def host(client: Api) -> Api:
+    client.host(HOST)
+    return client
+
+
+def replace_with(host: Api, figures: str) -> bytes:
+    raw = f'{{"resource_provider_generation": 1, "inventories": {{"VCPU": {figures}}}}}'
+    answer = host.call("PUT", INVENTORIES, raw=raw.encode())
+    assert answer.status == 200, answer.body
+    return answer.body
+
+
+def test_a_ratio_of_minus_zero_reads_back_as_zero(host: Api) -> None:
+    replace_with(host, '{"total": 8, "allocation_ratio": -0.0}')
+    for path in (INVENTORIES, f"{INVENTORIES}/VCPU"):
+        assert b'"allocation_ratio":0.0' in host.get(path).body
+
+
+def test_whole_numbers_written_as_floats_read_back_as_whole_numbers(host: Api) -> None:
+    replace_with(host, '{"total": 8.0, "reserved": 1e0, "max_unit": 5.0, "allocation_ratio": 2}')
+    shown = host.get(INVENTORIES).body
+    for figure in (b'"total":8,', b'"reserved":1,', b'"max_unit":5,', b'"allocation_ratio":2.0'):
+        assert figure in shown
+
+
+def test_a_write_answers_with_the_figures_as_they_were_written(host: Api) -> None:
+    answered = replace_with(host, '{"total": 8.0, "allocation_ratio": 2}')
+    assert b'"total":8.0' in answered
+    assert b'"allocation_ratio":2}' in answered

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Commands written together leave what they would have left one by one, whatever they do to each other."""
+
+import random
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from plimsoll.domain import claims, inventories, marks, names, trees
+from plimsoll.domain.claims import UNGUARDED, Claim
+from plimsoll.domain.draft import Decision
+from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.world import World
+from plimsoll.ledger.command import Command, Ticket
+from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.verify import differences
+from plimsoll.storage import checks, migrate
+from plimsoll.storage import tables as t
+from plimsoll.storage.engine import Database
+from tests.ledger.conftest import SOMEBODY
+
+PROVIDERS = ("p1", "p2", "p3")
+CONSUMERS = ("c1", "c2", "c3")
+CLASSES = ("CUSTOM_A", "CUSTOM_B")
+TRAITS = ("CUSTOM_X", "CUSTOM_Y")
+NOW = datetime(2026, 1, 1)
+
+
+def a_decision(r: random.Random) -> tuple[Decision, tuple[str, ...]]:
+    """Something to do in a world so small that everything gets in the way of everything else."""
+    one, another, name = (
+        r.choice(PROVIDERS),
+        r.choice((None, *PROVIDERS)),
+        r.choice(("left", "right", "middle")),
+    )
+    kind, other_kind, trait = r.choice(CLASSES), r.choice(CLASSES), r.choice(TRAITS)
+    first, second = r.sample(CONSUMERS, 2)
+    amounts = r.choice(({}, {one: {kind: r.randint(1, 3)}}, {p: {kind: 1} for p in PROVIDERS}))
+    claim = Claim(
+        first, amounts, r.choice("pq"), "u", r.choice((None, "T1", "T2")), r.choice((UNGUARDED, None, 1))
+    )
+    swap = Claim(second, {} if amounts else {one: {kind: 1}}, "p", "u")
+    stock = Inventory(r.randint(1, 9))
+    choices: tuple[tuple[Decision, tuple[str, ...]], ...] = (
+        (lambda d: trees.add_provider(d, one, name, another), ()),
+        (lambda d: trees.add_provider(d, one, name, None), ()),
+        (lambda d: trees.change_provider(d, one, name, another, reparenting=True), ()),
+        (lambda d: trees.remove_provider(d, one), ()),
+        (lambda d: inventories.add_inventory(d, one, kind, stock, reserve_all=True), ()),
+        (lambda d: inventories.clear_inventories(d, one), ()),
+        (lambda d: marks.set_traits(d, one, [trait], None), ()),
+        (lambda d: marks.set_aggregates(d, one, r.sample("abc", 2), None), ()),
+        (lambda d: names.add_class(d, kind), ()),
+        (lambda d: names.rename_class(d, kind, other_kind), ()),
+        (lambda d: names.remove_class(d, kind), ()),
+        (lambda d: names.add_trait(d, trait), ()),
+        (lambda d: names.remove_trait(d, trait), ()),
+        *[(lambda d: claims.claim(d, [claim]), (first,))] * 4,
+        (lambda d: claims.claim(d, [claim, swap]), (first, second)),
+        *[(lambda d: claims.release(d, first), (first,))] * 2,
+    )
+    return r.choice(choices)
+
+
+def some_commands(seed: int, count: int) -> list[Command]:
+    r = random.Random(seed)
+    return [Command("test", SOMEBODY, *a_decision(r)) for _ in range(count)]
+
+
+def answers(tickets: Sequence[Ticket]) -> list[Refusal | None]:
+    results = [ticket.result() for ticket in tickets]
+    return [None if isinstance(result, World) else result for result in results]
+
+
+def write(ledger: Ledger, commands: Sequence[Command], at_once: int) -> list[Refusal | None]:
+    told: list[Refusal | None] = []
+    for start in range(0, len(commands), at_once):
+        tickets = [Ticket(command) for command in commands[start : start + at_once]]
+        ledger._queue.extend(tickets)
+        ledger._write_batch()
+        told += answers(tickets)
+    return told
+
+
+@pytest.fixture
+def ledgers(tmp_path: Path) -> Iterator[tuple[Ledger, Ledger]]:
+    databases = [Database(f"sqlite:///{tmp_path}/{name}.sqlite") for name in ("alone", "together")]
+    for database in databases:
+        migrate.sync(database)
+    yield Ledger(databases[0], clock=lambda: NOW), Ledger(databases[1], clock=lambda: NOW)
+    for database in databases:
+        database.dispose()
+
+
+def held(database: Database) -> list[tuple[object, ...]]:
+    c, a = t.consumers.c, t.allocations.c
+    with database.read() as conn:
+        consumers = conn.execute(
+            select(c.uuid, t.projects.c.external_id, c.generation, t.consumer_types.c.name)
+            .join(t.projects, c.project_id == t.projects.c.id)
+            .outerjoin(t.consumer_types, c.consumer_type_id == t.consumer_types.c.id)
+            .order_by(c.uuid)
+        ).all()
+        allocations = conn.execute(
+            select(a.consumer_id, a.resource_provider_id, a.resource_class_id, a.used).order_by(*a)
+        ).all()
+    return [tuple(row) for row in (*consumers, *sorted(allocations))]
+
+
+def test_a_claim_after_a_rename_in_the_same_batch_knows_the_class_by_its_new_name(
+    ledgers: tuple[Ledger, Ledger],
+) -> None:
+    def command(decide: Decision, *consumers: str) -> Command:
+        return Command("test", SOMEBODY, decide, consumers)
+
+    def claiming(amount: int, kind: str) -> Command:
+        claim = Claim("c1", {"p1": {kind: amount}}, "p", "u")
+        return command(lambda d: claims.claim(d, [claim]), "c1")
+
+    commands = [
+        command(lambda d: names.add_class(d, "CUSTOM_A")),
+        command(lambda d: trees.add_provider(d, "p1", "left", None)),
+        command(lambda d: inventories.add_inventory(d, "p1", "CUSTOM_A", Inventory(9), reserve_all=True)),
+        claiming(5, "CUSTOM_A"),
+        command(lambda d: names.rename_class(d, "CUSTOM_A", "CUSTOM_B")),
+        claiming(7, "CUSTOM_B"),
+    ]
+    for ledger, at_once in zip(ledgers, (1, len(commands)), strict=True):
+        assert write(ledger, commands, at_once) == [None] * len(commands)
+        assert ledger.world().providers["p1"].used == {"CUSTOM_B": 7}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_batch_leaves_what_its_commands_leave_one_by_one(ledgers: tuple[Ledger, Ledger], seed: int) -> None:
+    alone, together = ledgers
+    first, second = (write(alone, some_commands(seed, 240), 1), write(together, some_commands(seed, 240), 40))
+    assert first == second
+    assert first.count(None) > 30
+    assert together.world() == alone.world()
+    assert held(together.database) == held(alone.database)
+    for ledger in ledgers:
+        assert differences(ledger) == []
+        with ledger.database.read() as conn:
+            assert [each for each in checks.verify(conn) if each.severity == "fault"] == []

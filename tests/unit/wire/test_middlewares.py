@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What stands around the application, as the configuration asks for it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any, cast
+
+from plimsoll.access import Policy
+from plimsoll.service.placement import Placement
+from plimsoll.wire.app import make_app
+from tests.support.api import configuration
+
+
+class Everyone:
+    def allows(self, *_: Any) -> bool:
+        return True
+
+
+def ask(
+    tmp_path: Path, options: dict[str, Any], **environ: Any
+) -> tuple[str, dict[str, str], dict[str, Any]]:
+    conf = configuration(tmp_path / "unused.sqlite", **options)
+    app = make_app(cast(Placement, None), cast(Policy, Everyone()), conf)
+    given = {
+        "REQUEST_METHOD": "GET",
+        "SCRIPT_NAME": "",
+        "PATH_INFO": "/",
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "8778",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(b""),
+        "wsgi.errors": io.StringIO(),
+        "wsgi.version": (1, 0),
+    } | environ
+    started: list[Any] = []
+    list(app(given, lambda *what: started.extend(what)))  # type: ignore[arg-type]
+    return started[0], {name.lower(): value for name, value in started[1]}, given
+
+
+def test_a_stranger_is_sent_away_with_an_id_to_ask_about(tmp_path: Path) -> None:
+    status, headers, _ = ask(tmp_path, {}, PATH_INFO="/traits")
+    assert status == "401 Unauthorized"
+    assert "x-openstack-request-id" in headers
+
+
+def test_the_version_document_needs_no_token(tmp_path: Path) -> None:
+    for path in ("", "/"):
+        assert ask(tmp_path, {}, PATH_INFO=path)[0] == "200 OK"
+
+
+def test_proxy_headers_are_believed_when_the_operator_says_so(tmp_path: Path) -> None:
+    forwarded = {"HTTP_X_FORWARDED_PREFIX": "/placement", "HTTP_X_FORWARDED_PROTO": "https"}
+    _, _, plain = ask(tmp_path, {}, **forwarded)
+    assert (plain["SCRIPT_NAME"], plain["wsgi.url_scheme"]) == ("", "http")
+    option = {"oslo_middleware__enable_proxy_headers_parsing": True}
+    _, _, believed = ask(tmp_path, option, **forwarded)
+    assert (believed["SCRIPT_NAME"], believed["wsgi.url_scheme"]) == ("/placement", "https")
+
+
+def test_other_origins_are_answered_when_the_operator_allows_them(tmp_path: Path) -> None:
+    origin = {"HTTP_ORIGIN": "https://console.example"}
+    _, without, _ = ask(tmp_path, {}, **origin)
+    assert "access-control-allow-origin" not in without
+    _, allowed, _ = ask(tmp_path, {"cors__allowed_origin": ["https://console.example"]}, **origin)
+    assert allowed["access-control-allow-origin"] == "https://console.example"
+    assert "openstack-api-version" in allowed["access-control-expose-headers"].lower()
