@@ -12,7 +12,7 @@ from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.search.answer import Candidates
 from plimsoll.search.request import CandidatesRequest, Group
-from plimsoll.service import candidates
+from plimsoll.service import candidates, providers
 from plimsoll.service.placement import Placement
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
@@ -39,6 +39,21 @@ def test_every_process_visits_providers_in_the_same_order(
     assert first_hosts(placement) == wanted
     assert first_hosts(followed_at_once) == wanted
     assert first_hosts(loaded_now) == wanted
+
+
+def test_the_order_stays_the_same_when_providers_go_and_others_come(
+    placement: Placement, other: Placement, database: Database
+) -> None:
+    made = [make(placement, f"host-{number}", VCPU=4) for number in range(8)]
+    first_hosts(other)
+    for gone in (made[1], made[5]):
+        providers.delete(placement, SOMEBODY, gone.uuid)
+        placement.world()
+        make(placement, f"after-{gone.name}", VCPU=4)
+    wanted = ["host-0", "host-2", "host-3", "host-4", "host-6", "host-7", "after-host-1", "after-host-5"]
+    assert first_hosts(placement) == wanted
+    assert first_hosts(other) == wanted
+    assert first_hosts(Placement(Ledger(database))) == wanted
 
 
 @pytest.mark.parametrize(

@@ -36,12 +36,19 @@ class Snapshot:
     def advanced(self, seq: int, world: World, touched: Iterable[str]) -> Snapshot:
         """The snapshot of a later world, in which only these providers differ."""
         assert seq >= self.seq
-        pairs = ((self.world.provider(uuid), world.provider(uuid)) for uuid in touched)
-        changes = [(before, after) for before, after in pairs if before is not after]
+        changes = [change for uuid in touched for change in self._changes(uuid, world)]
         # In the order of ids, as they would have come one by one: a search visits providers in the index's order,
         # and each process has to give the same answer.
         changes.sort(key=_id)
         return Snapshot(seq, world, self.index.updated(changes) if changes else self.index)
+
+    def _changes(self, uuid: str, world: World) -> list[Change]:
+        before, after = self.world.provider(uuid), world.provider(uuid)
+        if before is after:
+            return []
+        if before is not None and after is not None and before.id != after.id:
+            return [(before, None), (None, after)]  # removed, and made again under the same uuid
+        return [(before, after)]
 
 
 def _id(change: Change) -> int:

@@ -196,7 +196,8 @@ def _rewritten(block: Block | None, entries: Mapping[int, tuple[Inventory, int] 
             columns[:, offset] = _NOTHING[:, 0]
             continue
         new, used = entry
-        capacity = min(new.capacity, _LIMIT)
+        # Below zero nothing fits either, and -1 would look like a class that is not there.
+        capacity = min(max(new.capacity, 0), _LIMIT)
         columns[:, offset] = (capacity, new.min_unit, new.max_unit, new.step_size, capacity - used)
         highest_min_unit = max(highest_min_unit, new.min_unit)
         lowest_max_unit = min(lowest_max_unit, new.max_unit)

@@ -37,7 +37,7 @@ _CHUNK = 1 << _CHUNK_BITS
 @dataclass(frozen=True, slots=True, eq=False)
 class Index:
     size: int = 0
-    """Rows from 0 up to this have been in use; those of removed providers wait to be used again."""
+    """Rows from 0 up to this are or were in use; those of removed providers stay vacant."""
     live: Rows = NONE
     """The rows in use."""
     children: Rows = NONE
@@ -59,10 +59,24 @@ class Index:
         return cls().updated((None, provider) for provider in in_order)
 
     def updated(self, changes: Iterable[Change]) -> Index:
+        """The index after these changes, which come in the order of ids.
+
+        A new provider gets the row after the last one, never that of a removed one: rows are visited in order,
+        and the order must be the same in all processes, however they came to be where they are.
+        """
         draft = _Draft(self)
         for before, after in changes:
             draft.take(before, after)
-        return draft.index()
+        index = draft.index()
+        return index._without_gaps() if index.is_sparse else index
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether more rows are vacant than in use; a few do no harm."""
+        return self.size > _CHUNK and self.live.bit_count() * 2 < self.size
+
+    def _without_gaps(self) -> Index:
+        return Index.build(self.providers(numbers_of(self.live, self.size).tolist()))
 
     def provider(self, row: int) -> Provider:
         provider = self._providers[row >> _CHUNK_BITS][row & (_CHUNK - 1)]
@@ -150,7 +164,6 @@ class _Draft:
         self.used: dict[str, dict[int, int]] = defaultdict(dict)
         self.roots: dict[int, str] = {}
         self.parents: dict[int, str | None] = {}
-        self._spare: list[int] | None = None
 
     def take(self, before: Provider | None, after: Provider | None) -> None:
         row = self._row(before, after)
@@ -180,17 +193,9 @@ class _Draft:
                 self.rows[uuid] = None
             return row
         assert after is not None, "a change from nothing to nothing"
-        row = self.rows[after.uuid] = self._new_row()
-        return row
-
-    def _new_row(self) -> int:
-        if self._spare is None:
-            vacant = ((1 << self.base.size) - 1) & ~self.base.live
-            self._spare = numbers_of(vacant, self.base.size).tolist()[::-1] if vacant else []
-        if self._spare:
-            return self._spare.pop()
+        row = self.rows[after.uuid] = self.size
         self.size += 1
-        return self.size - 1
+        return row
 
     def _take_inventories(self, row: int, old: Provider, new: Provider) -> None:
         for name in old.inventories.keys() - new.inventories.keys():

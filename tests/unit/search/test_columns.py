@@ -102,3 +102,12 @@ def test_a_column_is_whole_again_after_a_change_and_the_old_one_stays() -> None:
     assert first.whole().tolist()[:10] == [5, 0, 0, 0, 0, 0, 0, 0, 0, 7]
     assert [second.whole().tolist()[row] for row in (0, 9, 20)] == [5, 8, 1]
     assert Column().whole().tolist() == []
+
+
+def test_a_provider_with_less_than_nothing_to_give_keeps_its_place() -> None:
+    """A reshape may reserve more than there is; what is used there can still be let go."""
+    less_than_nothing = Inventory(total=1, reserved=2)
+    stock = Stock().replaced({0: (less_than_nothing, 1), 1: (Inventory(total=5), 5)})
+    relieved = stock.used({0: 0})
+    assert relieved.room(1) == 0
+    assert not relieved.holding(1, SIZE).any()

@@ -52,18 +52,28 @@ def test_a_claim_shares_everything_but_the_column_it_changes() -> None:
     assert index.provider(index.row("a")) is before
 
 
-def test_the_row_of_a_removed_provider_is_used_again() -> None:
+def test_a_new_provider_comes_after_all_others_even_if_one_was_removed() -> None:
     a, b, c = host("a", "VCPU:4", traits="FAST", aggs="x"), host("b", "VCPU:1"), host("c", "DISK_GB:1")
     index = Index.build([a, b])
     row = index.row("a")
     index = index.updated([(a, None)])
     assert (index.with_trait("FAST"), index.in_aggregate("x"), names(index, index.live)) == (0, 0, ["b"])
     index = index.updated([(None, c)])
-    assert (index.row("c"), index.size) == (row, 2)
+    assert (row, index.row("b"), index.row("c"), index.size) == (0, 1, 2, 3)
     assert names(index, index.stock("VCPU").rows) == ["b"]
     assert names(index, index.stock("DISK_GB").rows) == ["c"]
     with pytest.raises(KeyError):
         index.row("a")
+
+
+def test_vacant_rows_are_given_up_when_they_are_most_of_all() -> None:
+    hosts = [host(f"h{number:03}", "VCPU:4") for number in range(600)]
+    index = Index.build(hosts)
+    order = names(index, index.live)
+    index = index.updated([(gone, None) for gone in hosts[:400]])
+    assert index.size == 200
+    assert names(index, index.live) == order[400:]
+    assert index.stock("VCPU").rows == index.live
 
 
 def test_a_tree_may_be_created_and_changed_in_one_step() -> None:
