@@ -16,11 +16,11 @@ from wsgiref.types import WSGIApplication
 from oslo_config import cfg
 
 from plimsoll import config
-from plimsoll.bootstrap import make_application
-from plimsoll.ledger.ledger import Ledger
+from plimsoll.access.policy import Policy
+from plimsoll.bootstrap import open_placement
 from plimsoll.ledger.verify import differences
-from plimsoll.service.placement import Placement
 from plimsoll.storage.engine import Database
+from plimsoll.wire.app import make_app
 
 NO_BODY: Any = object()
 DATABASE = "plimsoll.sqlite"
@@ -154,9 +154,8 @@ def configuration(database: Path, **options: Any) -> cfg.ConfigOpts:
 @contextmanager
 def api(directory: Path, **options: Any) -> Iterator[Api]:
     """The API on a new database; afterwards memory and SQL must agree."""
-    path = directory / DATABASE
-    application = make_application(configuration(path, **options))
-    database = Database(f"sqlite:///{path}")
-    yield Api(application, database)
-    assert differences(Placement(Ledger(database)).ledger) == []
-    database.dispose()
+    conf = configuration(directory / DATABASE, **options)
+    placement = open_placement(conf)
+    yield Api(make_app(placement, Policy(conf), conf), placement.ledger.database)
+    assert differences(placement.ledger) == []
+    placement.ledger.database.dispose()
