@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tests.differential.requests import Request
 from tests.differential.run import Settings, servers
+from tests.differential.servers import running
 from tests.differential.session import Outcome, Session
 
 
@@ -57,7 +58,7 @@ def without_parts(
 
 def last_differs(requests: Sequence[Request], settings: Settings, directory: Path) -> bool:
     reference, ours = servers(settings, directory / "run")
-    with reference, ours:
+    with running(reference, ours):
         session = Session(reference, ours)
         outcomes = [session.run(request) for request in requests]
         return not outcomes[-1].equal

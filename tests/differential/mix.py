@@ -25,7 +25,7 @@ WEIGHTS: tuple[tuple[Generator, int], ...] = (
     (reads.allocations, 35),
     (reads.usages, 30),
     (reads.traits, 15),
-    (reads.classes, 12),
+    (reads.classes, 18),
     (reads.root, 4),
     (changes.create_provider, 20),
     (changes.update_provider, 18),

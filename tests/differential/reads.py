@@ -97,7 +97,7 @@ def traits(dice: Dice, vocabulary: Words, state: State) -> Request:
 
 def classes(dice: Dice, vocabulary: Words, state: State) -> Request:
     version = dice.version(2)
-    if dice.chance(0.3):
+    if dice.chance(0.4):
         return read("classes", "/resource_classes", version)
     name = dice.pick((*CLASSES, *sorted(state.custom_classes), "CUSTOM_UNHEARD"))
     return read("class", f"/resource_classes/{name}", version)

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.differential import mix, words, worlds
 from tests.differential.requests import Dice, Request
 from tests.differential.sabotage import Saboteur
-from tests.differential.servers import Plimsoll, Reference, Server
+from tests.differential.servers import Plimsoll, Reference, Server, running
 from tests.differential.session import Outcome, Session
 
 Watch = Callable[[Outcome], None]
@@ -63,7 +63,7 @@ def run(seed: int, settings: Settings, directory: Path, watch: Watch) -> Tally:
     tally = Tally(seed)
     begin = time.monotonic()
     reference, ours = servers(settings, directory)
-    with reference, ours:
+    with running(reference, ours):
         session = Session(reference, ours)
         for request in stream(seed, settings.requests, session):
             outcome = session.run(request)

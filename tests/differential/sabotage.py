@@ -5,7 +5,7 @@
 import json
 import sqlite3
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 from tests.differential.requests import Request
 from tests.differential.servers import Answer, Reference, Server
@@ -27,12 +27,17 @@ class Saboteur(Reference):
         self.database = server.database
         self.done = 0
 
-    def __enter__(self) -> Self:
-        self._server.__enter__()
-        return self
+    def prepare(self) -> None:
+        self._server.prepare()
 
-    def __exit__(self, *exception: object) -> None:
-        self._server.__exit__(*exception)
+    def launch(self) -> None:
+        self._server.launch()
+
+    def connect(self) -> None:
+        self._server.connect()
+
+    def stop(self) -> None:
+        self._server.stop()
 
     def send(self, request: Request) -> Answer:
         answer = self._server.send(request)

@@ -6,15 +6,17 @@ A server is started on a fresh database, answers requests over kept-alive connec
 its own process id. Both run with the settings that an operator gets who sets nothing but noauth2.
 """
 
+import contextlib
 import http.client
 import json
 import os
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from tests.differential.requests import Request
 from tests.differential.state import Reader, State, forget_consumer
@@ -60,7 +62,10 @@ class Server:
         raise NotImplementedError
 
     def prepare(self) -> None:
-        """Create the empty database; the second time it is a copy."""
+        """Write the settings and create the empty database; the second time it is a copy."""
+        (self._directory / "placement.conf").write_text(
+            f"[api]\nauth_strategy = noauth2\n[placement_database]\nconnection = sqlite:///{self.database}\n"
+        )
         if self.name not in EMPTY_DATABASES:
             subprocess.run(self.sync(), env=self.environment(), cwd=ROOT, check=True)
             EMPTY_DATABASES[self.name] = self.database.read_bytes()
@@ -74,21 +79,19 @@ class Server:
             "OS_API__AUTH_STRATEGY": "noauth2",
         }
 
-    def __enter__(self) -> Self:
-        (self._directory / "placement.conf").write_text(
-            f"[api]\nauth_strategy = noauth2\n[placement_database]\nconnection = sqlite:///{self.database}\n"
-        )
-        self.prepare()
+    def launch(self) -> None:
+        """Start the process; `connect` waits for it."""
         with (self._directory / "server.log").open("wb") as log:
             self._process = subprocess.Popen(
                 self.command(), env=self.environment(), cwd=ROOT, stdout=log, stderr=log
             )
+
+    def connect(self) -> None:
         self._wait()
         self._reader = Reader(self.database)
         self._connections = [self._connect() for _ in range(self._workers)]
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def stop(self) -> None:
         for connection in self._connections:
             connection.close()
         if self._reader is not None:
@@ -199,6 +202,20 @@ class Plimsoll(Server):
 
     def _config(self) -> str:
         return str(self._directory / "placement.conf")
+
+
+@contextlib.contextmanager
+def running(*servers: Server) -> Iterator[None]:
+    """Start all of them at the same time, so that what they do at their start has the same time."""
+    with contextlib.ExitStack() as stack:
+        for server in servers:
+            stack.callback(server.stop)
+            server.prepare()
+        for server in servers:
+            server.launch()
+        for server in servers:
+            server.connect()
+        yield
 
 
 def free_port() -> int:

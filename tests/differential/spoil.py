@@ -66,6 +66,7 @@ ODD_PARAMETERS = (
     ("resources", "VCPU:-1"),
     ("resources", "VCPU:1:2"),
     ("resources", "UNHEARD_OF:1"),
+    ("resources", f"VCPU:{10**30}"),
     ("resources", ""),
     ("resources", "VCPU:1,"),
     ("resources1", "VCPU:1"),
@@ -204,7 +205,17 @@ def part_of_body(dice: Dice, request: Request) -> Request:
     elif choice == 2 and isinstance(holder[key], int):
         holder[key] += dice.pick((-1, 1, 10**6))
     elif choice == 3 and isinstance(holder[key], str):
-        holder[key] = dice.pick((holder[key].upper(), holder[key].replace("-", ""), holder[key] + "x"))
+        text = holder[key]
+        odd = (
+            text.upper(),
+            text.replace("-", ""),
+            f"{text}x",
+            "\ud800",
+            f"{text}\x00",
+            "\N{SNOWMAN}",
+            "x" * 300,
+        )
+        holder[key] = dice.pick(odd)
     else:
         holder[key] = dice.pick(ODD_VALUES)
     return replace(request, body=json.dumps(document[0]).encode())

@@ -53,7 +53,7 @@ class Scripted(Server):
         self.also: str | None = None  # a statement that a request has as its effect
         self._rows = Reader(path)
 
-    def __exit__(self, *_: object) -> None:
+    def stop(self) -> None:
         self._rows.close()
 
     def send(self, request: Request) -> Answer:
@@ -71,8 +71,8 @@ class Scripted(Server):
 def pair(tmp_path: Path) -> Iterator[tuple[Scripted, Scripted]]:
     one, other = Scripted(tmp_path / "one.db"), Scripted(tmp_path / "other.db")
     yield one, other
-    one.__exit__()
-    other.__exit__()
+    one.stop()
+    other.stop()
 
 
 GET = read("test", "/resource_providers/p", Version.of("placement 1.39"))

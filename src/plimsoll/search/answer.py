@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeVar, overload
 
-import numpy as np
-
 from plimsoll.domain.provider import Provider
-from plimsoll.search.index import Index
-from plimsoll.search.rows import Numbers
-from plimsoll.search.slots import Slot
+
+_T = TypeVar("_T")
 
 Allocation = tuple[str, Mapping[str, int]]
 """A provider's uuid and what is taken from it."""
@@ -41,8 +38,6 @@ class Candidates:
 
 
 NO_CANDIDATES = Candidates((), ())
-_UNWRITTEN = Candidate((), ())
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,88 +70,75 @@ class OneProviderEach(Sequence[Candidate]):
         )
 
 
-def added_up(slots: Sequence[Slot]) -> dict[str, int]:
-    """What several slots ask for in all."""
-    total: dict[str, int] = {}
-    for slot in slots:
-        for resource_class, amount in slot.resources.items():
-            total[resource_class] = total.get(resource_class, 0) + amount
-    return total
+class Column(NamedTuple):
+    """One uuid per candidate: the different ones, and which of them each candidate has."""
+
+    uuids: list[str]
+    places: list[int]
+
+    def of(self, pieces: Sequence[_T]) -> list[_T]:
+        """For each candidate the piece that was made of its uuid, where one was made of each uuid."""
+        return list(map(pieces.__getitem__, self.places))
 
 
-class Writer:
-    """Turns a table of choices into candidates, column by column, making each piece once."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Alike:
+    """Candidates in which the same slots share a provider, so that they differ in nothing but uuids."""
 
-    def __init__(self, index: Index, slots: Sequence[Slot]) -> None:
-        self.index = index
-        self.slots = slots
-        self.giving = [number for number, slot in enumerate(slots) if slot.resources]
-        self.suffixed = [number for number, slot in enumerate(slots) if slot.one_provider]
-        self.unsuffixed = [number for number, slot in enumerate(slots) if not slot.one_provider]
+    numbers: list[int]
+    """Which ones, of all."""
+    given: tuple[tuple[Mapping[str, int], Column], ...]
+    """What is taken from one provider, and whose it is."""
+    served: tuple[tuple[str, tuple[Column, ...]], ...]
+    """A group's suffix, and who serves it: for the group without suffix perhaps several."""
 
-    def candidates(self, choices: Numbers) -> list[Candidate]:
-        alike = self._alike(choices)
-        if len(alike) == 1:
-            return self._written(choices, alike[0][0])
-        written: list[Candidate] = [_UNWRITTEN] * len(choices)
-        for first, numbers in alike:
-            for number, candidate in zip(
-                numbers.tolist(), self._written(choices[numbers], first), strict=True
-            ):
-                written[number] = candidate
-        return written
-
-    def _alike(self, choices: Numbers) -> list[tuple[dict[int, int], Numbers]]:
-        """The choices sorted by which slots have the same provider: each slot's first such slot."""
-        kind = np.zeros(len(choices), np.int64)
-        firsts: list[dict[int, int]] = [{}]
-        for place, slot in enumerate(self.giving):
-            first = np.full(len(choices), slot)
-            for earlier in reversed(self.giving[:place]):
-                first[choices[:, earlier] == choices[:, slot]] = earlier
-            if (first == slot).all():
-                for known in firsts:
-                    known[slot] = slot
-                continue
-            codes, kind = np.unique(kind * len(self.slots) + first, return_inverse=True)
-            firsts = [
-                {**firsts[code // len(self.slots)], slot: code % len(self.slots)} for code in codes.tolist()
-            ]
-        return [(first, np.flatnonzero(kind == number)) for number, first in enumerate(firsts)]
-
-    def _written(self, choices: Numbers, first: Mapping[int, int]) -> list[Candidate]:
-        """Choices in which the same slots have the same provider."""
-        columns = [self._column(column) for column in choices.T]
-        allocated = []
-        for slot in dict.fromkeys(first.values()):
-            resources = added_up([self.slots[number] for number in self.giving if first[number] == slot])
-            uuids, places = columns[slot]
-            allocated.append(_placed([(uuid, resources) for uuid in uuids], places))
-        mapped: list[list[Mapped]] = []
-        for slot in self.suffixed:
-            suffix = self.slots[slot].suffix
-            uuids, places = columns[slot]
-            mapped.append(_placed([(suffix, (uuid,)) for uuid in uuids], places))
-        if self.unsuffixed:
-            servers = {first[slot]: slot for slot in self.unsuffixed}.values()
-            together = zip(*[_placed(*columns[slot]) for slot in servers], strict=True)
-            mapped.append([("", uuids) for uuids in together])
-        pairs = zip(zip(*allocated, strict=True), zip(*mapped, strict=True), strict=True)
-        return list(map(_candidate, pairs))
-
-    def _column(self, rows: Numbers) -> tuple[list[str], list[int]]:
-        """The uuids in a column, each once, and the place of each row's."""
-        there = np.zeros(self.index.size, np.bool_)
-        there[rows] = True
-        distinct = np.flatnonzero(there)
-        place = np.empty(self.index.size, np.int64)
-        place[distinct] = np.arange(len(distinct))
-        return [provider.uuid for provider in self.index.providers(distinct.tolist())], place[rows].tolist()
+    def candidates(self) -> Iterable[Candidate]:
+        allocations = [
+            column.of([(uuid, amounts) for uuid in column.uuids]) for amounts, column in self.given
+        ]
+        mappings = [_mapped(suffix, columns) for suffix, columns in self.served]
+        return map(_candidate, zip(zip(*allocations, strict=True), zip(*mappings, strict=True), strict=True))
 
 
-def _placed(pieces: Sequence[_T], places: Iterable[int]) -> list[_T]:
-    return list(map(pieces.__getitem__, places))
+class Combined(Sequence[Candidate]):
+    """Candidates that take one or more providers each, kept in columns, which is also how to encode them fast."""
+
+    __slots__ = ("_listed", "_size", "parts")
+
+    def __init__(self, size: int, parts: Sequence[Alike]) -> None:
+        self._size = size
+        self.parts = parts
+        self._listed: list[Candidate] | None = None
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, at: int) -> Candidate: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Candidate]: ...
+    def __getitem__(self, at: int | slice) -> Candidate | Sequence[Candidate]:
+        return self._list()[at]
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self._list())
+
+    def _list(self) -> list[Candidate]:
+        if self._listed is None:
+            listed: list[Candidate] = [_UNWRITTEN] * self._size
+            for part in self.parts:
+                for number, candidate in zip(part.numbers, part.candidates(), strict=True):
+                    listed[number] = candidate
+            self._listed = listed
+        return self._listed
 
 
+def _mapped(suffix: str, columns: Sequence[Column]) -> list[Mapped]:
+    if len(columns) == 1:
+        return columns[0].of([(suffix, (uuid,)) for uuid in columns[0].uuids])
+    return [(suffix, uuids) for uuids in zip(*[column.of(column.uuids) for column in columns], strict=True)]
+
+
+_UNWRITTEN = Candidate((), ())
 _candidate: Callable[[Iterable[object]], Candidate] = partial(tuple.__new__, Candidate)
 """Candidate(*pair), at a third of the price: this runs once per candidate."""

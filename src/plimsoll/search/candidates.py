@@ -7,13 +7,14 @@ from __future__ import annotations
 import numpy as np
 
 from plimsoll.domain.world import World
-from plimsoll.search.answer import NO_CANDIDATES, Candidates, OneProviderEach, Writer, added_up
+from plimsoll.search.answer import NO_CANDIDATES, Candidates, OneProviderEach
 from plimsoll.search.index import Index
 from plimsoll.search.plan import NameMissing, Plan, plan_group, plan_request, roots_wanted
 from plimsoll.search.request import CandidatesRequest, Order
 from plimsoll.search.rows import numbers_of, rows_of_numbers
 from plimsoll.search.slots import Slot
 from plimsoll.search.visit import choices
+from plimsoll.search.write import added_up, combined, giving
 
 
 def find_candidates(
@@ -72,10 +73,9 @@ def _at_single_providers(index: Index, found: Plan, order: Order, limit: int | N
 
 def _at_trees(index: Index, found: Plan, order: Order, limit: int | None) -> Candidates:
     chosen = choices(index, found, order, limit)
-    writer = Writer(index, found.slots)
-    givers = rows_of_numbers(chosen[:, writer.giving].ravel(), index.size)
+    givers = rows_of_numbers(chosen[:, giving(found.slots)].ravel(), index.size)
     described = givers if found.one_of_tree else index.below(index.roots_of(givers))
     return Candidates(
-        requests=writer.candidates(chosen),
+        requests=combined(index, found.slots, chosen),
         providers=index.providers(numbers_of(described, index.size).tolist()),
     )

@@ -83,6 +83,8 @@ def _only(
 ) -> tuple[Numbers, dict[int, Numbers]]:
     if which is None:
         return tree, chosen
+    if which.dtype == np.bool_:
+        which = np.flatnonzero(which)
     return tree[which], {number: rows[which] for number, rows in chosen.items()}
 
 
