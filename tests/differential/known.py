@@ -175,6 +175,14 @@ def dates_the_state_before(case: Case) -> bool:
     )
 
 
+def reads_what_cannot_be_kept(case: Case) -> bool:
+    return (
+        400 <= case.reference.status < 500
+        and case.ours.status == 400
+        and "a number is not finite, or a text is not Unicode" in str(document(case.ours))
+    )
+
+
 FAULTS = (
     Fault(
         "sums in place",
@@ -198,6 +206,11 @@ FAULTS = (
         "names any one",
         "of several traits that do not exist the refusal names one, which one depends on the hash seed",
         names_any_one,
+    ),
+    Fault(
+        "reads what cannot be kept",
+        "a body with a number that is not finite, or a text that is not Unicode, is refused for something else",
+        reads_what_cannot_be_kept,
     ),
     Fault(
         "dates the state before",

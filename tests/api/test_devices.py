@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Hosts with many equal devices: far more combinations than anybody wants, and an answer all the same."""
+
+from collections import Counter
+
+from tests.support.api import Api
+
+HOSTS, DEVICES, LIMIT = 20, 8, 1000
+
+
+def device(host: int, number: int) -> str:
+    return f"d0000000-0000-0000-{host:04}-{number:012}"
+
+
+def test_eight_groups_over_eight_devices_give_as_many_as_asked_from_all_hosts(client: Api) -> None:
+    """16.7 million products a host, of which 40,320 are valid; no more than the limit are made."""
+    for host in range(HOSTS):
+        root = client.host(f"10000000-0000-0000-0000-{host:012}", VCPU=8)
+        for number in range(DEVICES):
+            client.host(device(host, number), parent=root, PGPU=1)
+    groups = "&".join(f"resources{number}=PGPU:1" for number in range(1, DEVICES + 1))
+    answer = client.get(f"/allocation_candidates?{groups}&group_policy=none&limit={LIMIT}")
+    assert answer.status == 200
+    found = answer.json["allocation_requests"]
+    distinct = {
+        tuple(sorted((group, uuids[0]) for group, uuids in each["mappings"].items())) for each in found
+    }
+    assert len(found) == len(distinct) == LIMIT
+    for each in found:
+        assert len(each["allocations"]) == DEVICES
+        assert all(taken == {"resources": {"PGPU": 1}} for taken in each["allocations"].values())
+    by_host = Counter(next(iter(each["allocations"]))[19:23] for each in found)
+    assert set(by_host.values()) == {LIMIT // HOSTS}
+    assert len(answer.json["provider_summaries"]) == HOSTS * (1 + DEVICES)
