@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.differential.compare import compare
 from tests.differential.known import FAULTS, LEFTOVER, Case, explanation
-from tests.differential.requests import Request, Version, read
+from tests.differential.requests import Request, Version, read, write
 from tests.differential.servers import Answer
 from tests.differential.state import Provider, State
 
@@ -101,6 +101,19 @@ def test_a_refusal_may_name_another_of_the_missing_traits_but_no_other() -> None
     request = search(("resources", "VCPU:1"), ("required", "A,!B"))
     assert explained(request, no_such_trait("A"), no_such_trait("B")) == "names any one"
     assert explained(request, no_such_trait("A"), no_such_trait("C")) is None
+
+
+def renamed(**headers: str) -> Answer:
+    return Answer(200, {"content-type": "application/json"} | headers, b"{}")
+
+
+def test_a_changed_provider_may_be_dated_earlier_in_the_reference_and_nothing_else() -> None:
+    request = write("test", "PUT", "/resource_providers/host", Version.of("placement 1.39"), {"name": "x"})
+    now = {"last-modified": "Mon, 01 Jan 2024 10:05:00 GMT"}
+    before = {"last-modified": "Mon, 01 Jan 2024 10:00:00 GMT"}
+    assert explained(request, renamed(), renamed(**now)) == "dates the state before"
+    assert explained(request, renamed(**before), renamed(**now)) == "dates the state before"
+    assert explained(request, renamed(), renamed(**now, vary="x")) is None
 
 
 def test_the_page_of_differences_lists_exactly_the_known_faults() -> None:
