@@ -37,6 +37,16 @@ class Effect:
         return ()
 
 
+@dataclass(frozen=True, slots=True)
+class _AtProvider(Effect):
+    """An effect on one provider that is there already."""
+
+    provider: str
+
+    def providers(self, world: World) -> Iterable[str]:
+        return (self.provider,)
+
+
 # Providers and trees
 
 
@@ -112,8 +122,7 @@ class ProviderRemoved(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class GenerationRaised(Effect):
-    provider: str
+class GenerationRaised(_AtProvider):
     generation: int
     at: datetime
 
@@ -122,44 +131,35 @@ class GenerationRaised(Effect):
         assert self.generation == provider.generation + 1
         return world.with_provider(replace(provider, generation=self.generation, modified_at=self.at))
 
-    def providers(self, world: World) -> Iterable[str]:
-        return (self.provider,)
-
 
 # What a provider has
 
 
 @dataclass(frozen=True, slots=True)
-class InventoryAdded(Effect):
-    provider: str
+class _InventoryWritten(_AtProvider):
     resource_class: str
     inventory: Inventory
     at: datetime
 
     def apply(self, world: World) -> World:
-        return _with_inventory(world, self.provider, self.resource_class, self.inventory, self.at)
-
-    def providers(self, world: World) -> Iterable[str]:
-        return (self.provider,)
-
-
-@dataclass(frozen=True, slots=True)
-class InventoryChanged(Effect):
-    provider: str
-    resource_class: str
-    inventory: Inventory
-    at: datetime
-
-    def apply(self, world: World) -> World:
-        return _with_inventory(world, self.provider, self.resource_class, self.inventory, self.at)
-
-    def providers(self, world: World) -> Iterable[str]:
-        return (self.provider,)
+        provider = world.providers[self.provider]
+        written = replace(self.inventory, modified_at=self.at)
+        inventories = {**provider.inventories, self.resource_class: written}
+        return world.with_provider(replace(provider, inventories=inventories))
 
 
 @dataclass(frozen=True, slots=True)
-class InventoryRemoved(Effect):
-    provider: str
+class InventoryAdded(_InventoryWritten):
+    """The provider did not have the class before."""
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryChanged(_InventoryWritten):
+    """The provider had the class before, in another amount perhaps."""
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryRemoved(_AtProvider):
     resource_class: str
 
     def apply(self, world: World) -> World:
@@ -167,40 +167,21 @@ class InventoryRemoved(Effect):
         kept = {name: inv for name, inv in provider.inventories.items() if name != self.resource_class}
         return world.with_provider(replace(provider, inventories=kept))
 
-    def providers(self, world: World) -> Iterable[str]:
-        return (self.provider,)
-
-
-def _with_inventory(
-    world: World, uuid: str, resource_class: str, inventory: Inventory, at: datetime
-) -> World:
-    provider = world.providers[uuid]
-    inventories = {**provider.inventories, resource_class: replace(inventory, modified_at=at)}
-    return world.with_provider(replace(provider, inventories=inventories))
-
 
 @dataclass(frozen=True, slots=True)
-class TraitsSet(Effect):
-    provider: str
+class TraitsSet(_AtProvider):
     traits: frozenset[str]
 
     def apply(self, world: World) -> World:
         return world.with_provider(replace(world.providers[self.provider], traits=self.traits))
 
-    def providers(self, world: World) -> Iterable[str]:
-        return (self.provider,)
-
 
 @dataclass(frozen=True, slots=True)
-class AggregatesSet(Effect):
-    provider: str
+class AggregatesSet(_AtProvider):
     aggregates: frozenset[str]
 
     def apply(self, world: World) -> World:
         return world.with_provider(replace(world.providers[self.provider], aggregates=self.aggregates))
-
-    def providers(self, world: World) -> Iterable[str]:
-        return (self.provider,)
 
 
 # What consumers hold

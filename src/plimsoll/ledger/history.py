@@ -24,7 +24,10 @@ from plimsoll.domain.inventory import Inventory
 EFFECTS: tuple[type[e.Effect], ...] = tuple(
     cls
     for cls in vars(e).values()
-    if isinstance(cls, type) and issubclass(cls, e.Effect) and cls is not e.Effect
+    if isinstance(cls, type)
+    and issubclass(cls, e.Effect)
+    and cls is not e.Effect
+    and not cls.__name__.startswith("_")
 )
 _KINDS: Mapping[str, type[e.Effect]] = {
     re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower(): cls for cls in EFFECTS
