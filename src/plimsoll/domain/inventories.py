@@ -20,7 +20,6 @@ from plimsoll.domain.refusals import (
     ProviderMissing,
     Refusal,
     ResourceClassMissing,
-    StaleProviderGeneration,
 )
 
 
@@ -45,11 +44,9 @@ def add_inventory(
 def change_inventory(
     draft: Draft, uuid: str, generation: int, resource_class: str, inventory: Inventory, *, reserve_all: bool
 ) -> Refusal | None:
-    provider = draft.world.provider(uuid)
-    if provider is None:
-        return ProviderMissing(uuid)
-    if provider.generation != generation:
-        return StaleProviderGeneration(uuid, provider.generation, generation)
+    provider = draft.world.provider_as_seen(uuid, generation)
+    if isinstance(provider, Refusal):
+        return provider
     refusal = _check_reserved(uuid, {resource_class: inventory}, reserve_all=reserve_all)
     if refusal is not None:
         return refusal
@@ -65,11 +62,9 @@ def change_inventory(
 def replace_inventories(
     draft: Draft, uuid: str, generation: int, inventories: Mapping[str, Inventory], *, reserve_all: bool
 ) -> Refusal | None:
-    provider = draft.world.provider(uuid)
-    if provider is None:
-        return ProviderMissing(uuid)
-    if provider.generation != generation:
-        return StaleProviderGeneration(uuid, provider.generation, generation)
+    provider = draft.world.provider_as_seen(uuid, generation)
+    if isinstance(provider, Refusal):
+        return provider
     return _check_reserved(uuid, inventories, reserve_all=reserve_all) or put_inventories(
         draft, uuid, inventories
     )

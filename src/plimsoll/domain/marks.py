@@ -8,16 +8,14 @@ from collections.abc import Iterable
 
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.effects import AggregatesSet, TraitsSet
-from plimsoll.domain.refusals import ProviderMissing, Refusal, StaleProviderGeneration, TraitsMissing
+from plimsoll.domain.refusals import Refusal, TraitsMissing
 
 
 def set_traits(draft: Draft, uuid: str, traits: Iterable[str], generation: int | None) -> Refusal | None:
     """Makes these the traits of a provider. Setting what is set already does not raise its generation."""
-    provider = draft.world.provider(uuid)
-    if provider is None:
-        return ProviderMissing(uuid)
-    if generation is not None and provider.generation != generation:
-        return StaleProviderGeneration(uuid, provider.generation, generation)
+    provider = draft.world.provider_as_seen(uuid, generation)
+    if isinstance(provider, Refusal):
+        return provider
     wanted = frozenset(traits)
     unknown = tuple(sorted(name for name in wanted if name not in draft.world.traits))
     if unknown:
@@ -32,11 +30,9 @@ def set_aggregates(
     draft: Draft, uuid: str, aggregates: Iterable[str], generation: int | None
 ) -> Refusal | None:
     """Makes these the aggregates of a provider. Without a generation nothing is checked and none is raised."""
-    provider = draft.world.provider(uuid)
-    if provider is None:
-        return ProviderMissing(uuid)
-    if generation is not None and provider.generation != generation:
-        return StaleProviderGeneration(uuid, provider.generation, generation)
+    provider = draft.world.provider_as_seen(uuid, generation)
+    if isinstance(provider, Refusal):
+        return provider
     wanted = frozenset(aggregates)
     if wanted != provider.aggregates:
         draft.add(AggregatesSet(uuid, wanted))

@@ -15,7 +15,7 @@ from plimsoll.domain.claims import Claim, check_parties, settle
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.inventories import put_inventories
 from plimsoll.domain.inventory import Inventory
-from plimsoll.domain.refusals import ProviderMissing, Refusal, StaleProviderGeneration
+from plimsoll.domain.refusals import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,9 @@ class Reshape:
 def reshape(draft: Draft, request: Reshape) -> Refusal | None:
     """Decides a reshape: all of it or nothing."""
     for uuid, new in request.inventories.items():
-        provider = draft.world.provider(uuid)
-        if provider is None:
-            return ProviderMissing(uuid)
-        if provider.generation != new.generation:
-            return StaleProviderGeneration(uuid, provider.generation, new.generation)
+        provider = draft.world.provider_as_seen(uuid, new.generation)
+        if isinstance(provider, Refusal):
+            return provider
     return (
         check_parties(draft, request.claims)
         or _widen(draft, request)

@@ -14,6 +14,7 @@ from rpds import HashTrieMap
 
 from plimsoll.domain.catalog import Catalog
 from plimsoll.domain.provider import Provider
+from plimsoll.domain.refusals import ProviderMissing, StaleProviderGeneration
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,17 @@ class World:
 
     def provider(self, uuid: str) -> Provider | None:
         return self.providers.get(uuid)
+
+    def provider_as_seen(
+        self, uuid: str, generation: int | None
+    ) -> Provider | ProviderMissing | StaleProviderGeneration:
+        """The provider, if it is there and still has the generation that a client has seen (None: any)."""
+        provider = self.providers.get(uuid)
+        if provider is None:
+            return ProviderMissing(uuid)
+        if generation is not None and provider.generation != generation:
+            return StaleProviderGeneration(uuid, provider.generation, generation)
+        return provider
 
     def provider_named(self, name: str) -> Provider | None:
         uuid = self.uuid_by_name.get(name)
