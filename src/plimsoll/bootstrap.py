@@ -77,7 +77,7 @@ def verify(conf: cfg.ConfigOpts) -> list[Finding]:
     try:
         with database.read() as conn:
             findings = checks.verify(conn)
-        Ledger(database)
+        Ledger(database)  # reads everything: what a service could not start from fails here
     finally:
         database.dispose()
     return findings

@@ -23,6 +23,9 @@ from oslo_policy import opts as policy_opts
 
 import plimsoll
 
+FILES_VARIABLE = "PLIMSOLL_CONFIG_FILES"
+"""The environment variable by which `plimsoll serve` hands its --config-file options to its workers."""
+
 EMBEDDED_DATABASE = "sqlite:///$state_path/plimsoll.sqlite"
 UNKNOWN_OWNER = "00000000-0000-0000-0000-000000000000"
 

@@ -20,12 +20,9 @@ from plimsoll.bootstrap import make_application
 
 __all__ = ["application", "load_application", "make_application"]
 
-CONFIG_FILES = "PLIMSOLL_CONFIG_FILES"
-"""The environment variable by which `plimsoll serve` hands its --config-file options to its workers."""
-
 
 def load_application() -> WSGIApplication:
-    files = [name for name in os.environ.get(CONFIG_FILES, "").split(os.pathsep) if name]
+    files = [name for name in os.environ.get(config.FILES_VARIABLE, "").split(os.pathsep) if name]
     conf = config.load(files)
     logging.setup(conf, "placement")
     return make_application(conf)

@@ -23,9 +23,6 @@ from plimsoll import config
 from plimsoll.cli import server
 from plimsoll.cli.settings import Program, configured, database
 
-# The files that a worker reads its settings from, in order.
-CONFIG_FILES = "PLIMSOLL_CONFIG_FILES"
-
 _INSECURE = (
     "With auth_strategy = noauth2 anybody who can reach {host} can change everything. Serve on 127.0.0.1, or set"
     " [api]auth_strategy = keystone; or, if that network is yours alone, [plimsoll]allow_insecure_noauth = true."
@@ -60,7 +57,7 @@ def serve(program: Program, host: str, port: int, workers: int, dev: bool) -> No
         raise click.ClickException(_INSECURE.format(host=host))
     where = _prepare_database(conf)
     if program.config_files:
-        os.environ[CONFIG_FILES] = os.pathsep.join(program.config_files)
+        os.environ[config.FILES_VARIABLE] = os.pathsep.join(program.config_files)
     listen = server.Listen(address, port, workers, conf.plimsoll.threads)
     server.run(listen, when_ready=lambda: _greet(conf, listen, where))
     _settle(conf)

@@ -17,7 +17,6 @@ from plimsoll.domain.refusals import (
     InventoryInUse,
     InventoryMissing,
     InventoryReservesTooMuch,
-    ProviderMissing,
     Refusal,
     ResourceClassMissing,
 )
@@ -26,9 +25,9 @@ from plimsoll.domain.refusals import (
 def add_inventory(
     draft: Draft, uuid: str, resource_class: str, inventory: Inventory, *, reserve_all: bool
 ) -> Refusal | None:
-    provider = draft.world.provider(uuid)
-    if provider is None:
-        return ProviderMissing(uuid)
+    provider = draft.world.provider_as_seen(uuid)
+    if isinstance(provider, Refusal):
+        return provider
     refusal = _check_reserved(uuid, {resource_class: inventory}, reserve_all=reserve_all)
     if refusal is not None:
         return refusal
@@ -71,15 +70,16 @@ def replace_inventories(
 
 
 def clear_inventories(draft: Draft, uuid: str) -> Refusal | None:
-    if draft.world.provider(uuid) is None:
-        return ProviderMissing(uuid)
+    provider = draft.world.provider_as_seen(uuid)
+    if isinstance(provider, Refusal):
+        return provider
     return put_inventories(draft, uuid, {})
 
 
 def remove_inventory(draft: Draft, uuid: str, resource_class: str) -> Refusal | None:
-    provider = draft.world.provider(uuid)
-    if provider is None:
-        return ProviderMissing(uuid)
+    provider = draft.world.provider_as_seen(uuid)
+    if isinstance(provider, Refusal):
+        return provider
     if resource_class not in draft.world.classes:
         return ResourceClassMissing(resource_class)
     refusal = _check_unused(draft, uuid, (resource_class,))

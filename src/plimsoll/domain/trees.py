@@ -14,7 +14,6 @@ from plimsoll.domain.refusals import (
     ParentMissing,
     ProviderHasChildren,
     ProviderInUse,
-    ProviderMissing,
     ProviderNameEmpty,
     ProviderNameTaken,
     ProviderUuidTaken,
@@ -58,9 +57,9 @@ def change_provider(
     draft: Draft, uuid: str, name: str, parent: NewParent, *, reparenting: bool
 ) -> Refusal | None:
     """Gives a provider another name, and another parent if `reparenting` is allowed or it had none."""
-    provider = draft.world.provider(uuid)
-    if provider is None:
-        return ProviderMissing(uuid)
+    provider = draft.world.provider_as_seen(uuid)
+    if isinstance(provider, Refusal):
+        return provider
     if parent is not KEEP and parent != provider.parent:
         refusal = _move(draft, uuid, parent, reparenting=reparenting)
         if refusal is not None:
@@ -73,9 +72,9 @@ def change_provider(
 
 
 def remove_provider(draft: Draft, uuid: str) -> Refusal | None:
-    provider = draft.world.provider(uuid)
-    if provider is None:
-        return ProviderMissing(uuid)
+    provider = draft.world.provider_as_seen(uuid)
+    if isinstance(provider, Refusal):
+        return provider
     if draft.world.children(uuid):
         return ProviderHasChildren(uuid)
     if provider.used:

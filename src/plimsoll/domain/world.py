@@ -54,7 +54,7 @@ class World:
         return self.providers.get(uuid)
 
     def provider_as_seen(
-        self, uuid: str, generation: int | None
+        self, uuid: str, generation: int | None = None
     ) -> Provider | ProviderMissing | StaleProviderGeneration:
         """The provider, if it is there and still has the generation that a client has seen (None: any)."""
         provider = self.providers.get(uuid)

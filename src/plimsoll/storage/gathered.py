@@ -22,22 +22,9 @@ from plimsoll.storage.owners import Owners
 Values = Mapping[str, Any]
 """The values of one row, by column or by the name that a statement gives them."""
 
-_RAISE_GENERATION = (
-    update(t.resource_providers)
-    .where(t.resource_providers.c.id == bindparam("provider_id"))
-    .values(generation=bindparam("new_generation"), updated_at=bindparam("now"))
-)
-_CHANGE_CONSUMER = (
-    update(t.consumers)
-    .where(t.consumers.c.uuid == bindparam("consumer"))
-    .values(
-        project_id=bindparam("project"),
-        user_id=bindparam("user"),
-        consumer_type_id=bindparam("type"),
-        generation=bindparam("new_generation"),
-        updated_at=bindparam("now"),
-    )
-)
+# What these two set are the other values that they are executed with.
+_CHANGE_PROVIDER = update(t.resource_providers).where(t.resource_providers.c.id == bindparam("provider"))
+_CHANGE_CONSUMER = update(t.consumers).where(t.consumers.c.uuid == bindparam("consumer"))
 _FORGET_CONSUMERS = delete(t.consumers).where(t.consumers.c.uuid.in_(bindparam("consumers", expanding=True)))
 _LET_GO = delete(t.allocations).where(t.allocations.c.consumer_id.in_(bindparam("consumers", expanding=True)))
 
@@ -55,7 +42,7 @@ class Gathered:
         self._consumers: dict[str, _PendingConsumer] = {}
 
     def raise_generation(self, provider_id: int, generation: int, at: datetime) -> None:
-        self._generations[provider_id] = {"provider_id": provider_id, "new_generation": generation, "now": at}
+        self._generations[provider_id] = {"provider": provider_id, "generation": generation, "updated_at": at}
 
     def forget_provider(self, provider_id: int) -> None:
         """It is removed, and the database may give its id to the next one."""
@@ -77,7 +64,7 @@ class Gathered:
     def write(self, world: World, now: datetime) -> None:
         """Writes it all. `world` is the world after the last effect."""
         if self._generations:
-            self._conn.execute(_RAISE_GENERATION, list(self._generations.values()))
+            self._conn.execute(_CHANGE_PROVIDER, list(self._generations.values()))
         if self._held:
             self._conn.execute(_LET_GO, {"consumers": list(self._held)})
             rows = [row for held in self._held.values() for row in held]
@@ -98,32 +85,21 @@ class Gathered:
         kept = [(each.was_there, each.now_is) for each in self._consumers.values() if each.now_is is not None]
         projects = self._ids_of_owners(self._projects, {consumer.project for _, consumer in kept}, now)
         users = self._ids_of_owners(self._users, {consumer.user for _, consumer in kept}, now)
-        changed = [
-            {
-                "consumer": consumer.uuid,
-                "project": projects[consumer.project],
-                "user": users[consumer.user],
-                "type": _type_id(world, consumer),
-                "new_generation": consumer.generation,
-                "now": now,
-            }
-            for was_there, consumer in kept
-            if was_there
-        ]
-        if changed:
-            self._conn.execute(_CHANGE_CONSUMER, changed)
-        added = [
-            {
-                "uuid": consumer.uuid,
+        changed: list[Values] = []
+        added: list[Values] = []
+        for was_there, consumer in kept:
+            values = {
                 "project_id": projects[consumer.project],
                 "user_id": users[consumer.user],
                 "consumer_type_id": _type_id(world, consumer),
                 "generation": consumer.generation,
-                "created_at": now,
             }
-            for was_there, consumer in kept
-            if not was_there
-        ]
+            if was_there:
+                changed.append({"consumer": consumer.uuid, "updated_at": now, **values})
+            else:
+                added.append({"uuid": consumer.uuid, "created_at": now, **values})
+        if changed:
+            self._conn.execute(_CHANGE_CONSUMER, changed)
         if added:
             self._conn.execute(insert(t.consumers), added)
 
