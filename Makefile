@@ -2,16 +2,21 @@
 
 PYTHON ?= python3.11
 JOBS ?= 2
+WORKERS ?= 0
 SEEDS ?= 20
 REQUESTS ?= 1000
+# sqlite, postgresql or mariadb for one, all for all three; without it, those that are here.
+DB := $(or $(DB),$(PLIMSOLL_TEST_DB))
+export PLIMSOLL_TEST_DB := $(DB)
 
 BIN := .venv/bin
 REFERENCE := .venv-reference/bin
+DATABASES := dbs=$$($(BIN)/python -m tests.support.databases) || exit 1
 COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotate --no-header \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check conformance differential lint format types docs lock clean
+.PHONY: help install run test check conformance differential audit faults bench bench-quick lint format types docs lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -21,21 +26,41 @@ install: .venv/.installed ## make .venv with Plimsoll and everything to work on 
 run: .venv/.installed ## serve on http://127.0.0.1:8778, development auth, database under ./var
 	$(BIN)/plimsoll serve --dev
 
-test: .venv/.installed .venv-reference/.installed ## all tests, then the reference's own cases
-	@failed=0; \
+test: .venv/.installed .venv-reference/.installed ## all tests, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
+	@$(DATABASES); failed=0; \
 	echo "== tests"; \
-	$(BIN)/python -m pytest || failed=1; \
-	echo "== conformance: the reference's own cases, against Plimsoll"; \
-	$(REFERENCE)/python -m tests.conformance --jobs $(JOBS) || failed=1; \
+	$(BIN)/python -m pytest -n $(WORKERS) || failed=1; \
+	for db in $$dbs; do \
+		echo "== conformance on $$db: the reference's own cases, against Plimsoll"; \
+		$(REFERENCE)/python -m tests.conformance --database $$db --jobs $(JOBS) || failed=1; \
+	done; \
 	exit $$failed
 
 check: test lint types ## everything that must hold before a change goes in
 
-conformance: .venv-reference/.installed ## the reference's own cases (CASES="substring ..." for some)
-	$(REFERENCE)/python -m tests.conformance --jobs $(JOBS) $(CASES)
+conformance: .venv/.installed .venv-reference/.installed ## the reference's own cases (CASES="substring ..." for some; DB=...)
+	@$(DATABASES); failed=0; for db in $$dbs; do echo "== $$db"; \
+		$(REFERENCE)/python -m tests.conformance --database $$db --jobs $(JOBS) $(CASES) || failed=1; \
+	done; exit $$failed
 
-differential: .venv/.installed .venv-reference/.installed ## random requests to both services, answers compared
-	$(BIN)/python -m tests.differential --seeds $(SEEDS) --requests $(REQUESTS)
+differential: .venv/.installed .venv-reference/.installed ## random requests to both services, answers compared (DB=...)
+	@$(DATABASES); failed=0; for db in $$dbs; do echo "== $$db"; \
+		$(BIN)/python -m tests.differential --database $$db --seeds $(SEEDS) --requests $(REQUESTS) || failed=1; \
+	done; exit $$failed
+
+audit: .venv/.installed ## four services, eight clients, killed or not, every answer audited (DB=..., galera too; AUDIT="--seconds 20")
+	@failed=0; for db in $(or $(filter-out all,$(DB)),sqlite postgresql mariadb galera); do for kills in "" --kills; do \
+		$(BIN)/python -m tests.audit --database $$db $$kills --seeds 1 2 3 $(AUDIT) || failed=1; \
+	done; done; exit $$failed
+
+faults: .venv/.installed ## databases killed, cut off, paused, full, restored, and a Galera cluster (DB=...)
+	PLIMSOLL_FAULTS=all $(BIN)/python -m pytest tests/faults
+
+bench: .venv/.installed .venv-reference/.installed ## both services side by side (DB=mariadb, postgresql or sqlite)
+	$(BIN)/python -m bench run --database $(or $(DB),mariadb)
+
+bench-quick: .venv/.installed .venv-reference/.installed ## the main ratios, briefly, held to a quarter of their goals
+	$(BIN)/python -m bench run --quick --database $(or $(DB),mariadb)
 
 lint: .venv/.installed ## style, format, layers, changelog
 	$(BIN)/ruff check
@@ -54,7 +79,7 @@ docs: .venv/.installed ## write the pages that are made from the code
 	$(BIN)/python -m tests.docs.versions
 
 lock: .venv/.installed ## write the lock files anew (UPGRADE=--upgrade for the newest versions)
-	$(COMPILE) $(UPGRADE) --extra dev --output-file requirements.lock pyproject.toml
+	$(COMPILE) $(UPGRADE) --extra dev --extra bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) $(UPGRADE) --extra reference --output-file requirements-reference.lock pyproject.toml
 
 clean: ## remove what the other targets made, the database under ./var included

@@ -15,20 +15,22 @@ from plimsoll.ledger.ledger import Ledger
 from plimsoll.search.request import Order
 from plimsoll.service import standards
 from plimsoll.service.placement import Placement, Settings
-from plimsoll.storage import checks, migrate
+from plimsoll.storage import checks, migrate, outsiders
 from plimsoll.storage.checks import Finding
 from plimsoll.storage.engine import Database, DatabaseOptions
 from plimsoll.wire.app import make_app
 
 
 def open_database(conf: cfg.ConfigOpts) -> Database:
-    return Database(config.database_url(conf), DatabaseOptions.from_section(conf.placement_database))
+    return Database(
+        config.database_url(conf), DatabaseOptions.from_sections(conf.placement_database, conf.plimsoll)
+    )
 
 
 def prepare_database(conf: cfg.ConfigOpts, database: Database) -> None:
     """Brings the schema up to date where that is ours to do, and refuses to start on any other that is not."""
     if conf.placement_database.sync_on_startup or config.is_embedded(conf):
-        migrate.sync(database)
+        outsiders.take_over(database)
     elif not migrate.is_current(database):
         raise migrate.SchemaError(
             f"The database {database.where} is not ready for this release. Run `plimsoll db sync`, or set"

@@ -142,6 +142,12 @@ PLIMSOLL_OPTS = [
         min=1,
         help="How many changes the change log keeps. A worker that fell further behind reloads everything.",
     ),
+    cfg.BoolOpt(
+        "causal_reads",
+        default=True,
+        help="Galera: a read through one node waits until the node has every write that was committed before it"
+        " through any other. False is faster, for workers whose connections all go to one node.",
+    ),
     cfg.IntOpt(
         "verify_interval",
         default=300,

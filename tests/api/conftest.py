@@ -1,31 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The API on a database of its own for each test."""
+"""The API on each engine, on a database that each test finds as it is after the first start of a service."""
 
-import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from tests.support.api import DATABASE, Api, api
+from tests.support.api import Api, ReusedApi, api
+from tests.support.databases import Databases
+
+
+def start_once(url: str) -> None:
+    with api(url):
+        pass
 
 
 @pytest.fixture(scope="session")
-def new_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database as it is after the first start; each test gets a copy of it."""
-    directory = tmp_path_factory.mktemp("new")
-    with api(directory):
-        pass
-    with closing(sqlite3.connect(directory / DATABASE)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return directory / DATABASE
+def reused(databases: Databases) -> Iterator[ReusedApi]:
+    with databases.fresh("started", start_once) as url:
+        reused = ReusedApi(url)
+        yield reused
+        reused.close()
 
 
 @pytest.fixture
-def client(tmp_path: Path, new_database: Path) -> Iterator[Api]:
-    shutil.copy(new_database, tmp_path / DATABASE)
-    with api(tmp_path) as client:
+def client(reused: ReusedApi) -> Iterator[Api]:
+    with reused.anew() as client:
         yield client

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`python -m tests.conformance [--app plimsoll|reference] [--jobs N] [word ...]`.
+"""`python -m tests.conformance [--app plimsoll|reference] [--database sqlite|...] [--jobs N] [word ...]`.
 
 Prints each failing case with its request and answer, then `N passed, M failed`; the exit status is 0 when
 all passed. Words choose files or cases by a part of `file.yaml: case name`.
@@ -9,7 +9,7 @@ all passed. Words choose files or cases by a part of `file.yaml: case name`.
 import argparse
 import sys
 
-from tests.conformance import worlds
+from tests.conformance import sites, worlds
 from tests.conformance.runner import outcomes
 
 
@@ -17,11 +17,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
     parser.add_argument("words", nargs="*", help="a part of a file's or case's name")
     parser.add_argument("--app", choices=worlds.APPLICATIONS, default="plimsoll")
+    parser.add_argument("--database", choices=sites.ENGINES, default="sqlite")
     parser.add_argument("--jobs", type=int, default=1, help="processes to spread the files over")
     arguments = parser.parse_args()
 
     passed = failed = 0
-    for outcome in outcomes(arguments.app, arguments.words, arguments.jobs):
+    for outcome in outcomes(arguments.app, arguments.database, arguments.words, arguments.jobs):
         passed += outcome.passed
         failed += len(outcome.failures)
         for failure in outcome.failures:

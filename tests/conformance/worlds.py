@@ -2,43 +2,39 @@
 
 """Puts the application under test where the reference's fixtures expect their own.
 
-The reference's fixture classes build each world with the reference's code, but in a SQLite file whose
-schema the application under test created; the application is made from the configuration that the
-fixture prepared, at the first request, and closed before the fixture tears the file down.
+The reference's fixture classes build each world with the reference's code, but in a database whose schema
+the application under test created; the application is made from the configuration that the fixture prepared,
+at the first request, and closed before the fixture lets go of the database.
 """
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import yaml
+from oslo_db.sqlalchemy import provision
 from placement import db_api, deploy
 from placement.tests import fixtures
 from placement.tests.functional.fixtures import gabbits
 from placement.tests.unit import policy_fixture
+
+from tests.conformance.sites import Site, upstream_url
 
 Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 APPLICATIONS = ("plimsoll", "reference")
 
 
-def scratch_directory() -> Path:
-    """Where database files go: memory-backed when the system has it, since each case commits."""
-    shared_memory = Path("/dev/shm")
-    parent = shared_memory if os.access(shared_memory, os.W_OK) else None
-    return Path(tempfile.mkdtemp(prefix="plimsoll-conformance-", dir=parent))
-
-
-def empty_database(app: str, directory: Path) -> Path:
-    """A database file with a schema and no data, to be copied for each world."""
-    path = directory / f"empty-{app}.db"
+def model_database(app: str, site: Site) -> str:
+    """A database with a schema and no data, to be copied for each world."""
+    name = f"{app}_model"
+    site.create_database(name)
     environment = os.environ | {
-        "OS_PLACEMENT_DATABASE__CONNECTION": f"sqlite:///{path}",
+        "OS_PLACEMENT_DATABASE__CONNECTION": upstream_url(site, name),
         "OS_API__AUTH_STRATEGY": "noauth2",
     }
     command = {
@@ -46,18 +42,27 @@ def empty_database(app: str, directory: Path) -> Path:
         "reference": [str(Path(sys.executable).with_name("placement-manage")), "db", "sync"],
     }[app]
     subprocess.run(command, env=environment, check=True)
-    return path
+    return name
+
+
+class Unasked:
+    """Stands for the server that the fixture looks for before it turns to the database it is given."""
+
+    def _verify(self) -> "Unasked":
+        return self
 
 
 class Stage:
-    """The application under test and the file it works on, replaced for each world."""
+    """The application under test and the database it works on, replaced for each world."""
 
-    def __init__(self, app: str, directory: Path, empty: Path) -> None:
+    def __init__(self, app: str, site: Site, model: str, directory: Path) -> None:
         self._app = app
+        self._site = site
+        self._model = model
         self._directory = directory
-        self._empty = empty
         self._conf: Any = None
         self._application: Application | None = None
+        self._placement: Any = None
         self._worlds = 0
         self.problems: list[str] = []  # what the last world's database was found to lack
 
@@ -66,9 +71,9 @@ class Stage:
         stage = self
         original_set_rules = policy_fixture.PolicyFixture.set_rules
 
-        class FileDatabase(fixtures.Database):  # type: ignore[misc]
+        class WorldDatabase(fixtures.Database):  # type: ignore[misc]
             def __init__(self, conf_fixture: Any, set_config: bool = False) -> None:
-                conf_fixture.config(group="placement_database", connection=stage.new_file())
+                conf_fixture.config(group="placement_database", connection=stage.new_database())
                 super().__init__(conf_fixture, set_config)
 
             def generate_schema_create_all(self, engine: Any) -> None:
@@ -79,20 +84,31 @@ class Stage:
 
             def cleanUp(self, *args: Any, **kwargs: Any) -> Any:
                 stage.close()
-                return super().cleanUp(*args, **kwargs)
+                try:
+                    return super().cleanUp(*args, **kwargs)
+                finally:
+                    stage.drop_database()
 
         def set_rules(rules: dict[str, str], overwrite: bool = True) -> None:
             original_set_rules(rules, overwrite)
             stage.write_policy_file(rules)
 
-        fixtures.Database = FileDatabase
+        # At its end the fixture empties the database; it is thrown away here.
+        provision.Backend.drop_all_objects = lambda self, engine: None
+        provision.Backend.backends_by_database_type = defaultdict(Unasked)
+        fixtures.Database = WorldDatabase
         policy_fixture.PolicyFixture.set_rules = staticmethod(set_rules)
 
-    def new_file(self) -> str:
+    def new_database(self) -> str:
         self._worlds += 1
-        path = self._directory / f"world-{os.getpid()}-{self._worlds}.db"
-        shutil.copy(self._empty, path)
-        return f"sqlite:///{path}"
+        self._site.create_database(self._database(), like=self._model)
+        return upstream_url(self._site, self._database())
+
+    def drop_database(self) -> None:
+        self._site.drop_database(self._database())
+
+    def _database(self) -> str:
+        return f"world_{os.getpid()}_{self._worlds}"
 
     def write_policy_file(self, rules: dict[str, str]) -> None:
         """A fixture changed the rules in the reference's enforcer: say the same in a policy file."""
@@ -110,16 +126,23 @@ class Stage:
         if self._app == "reference":
             reference: Application = deploy.loadapp(conf)
             return reference
-        from plimsoll.wsgi import make_application
+        from plimsoll import config
+        from plimsoll.access.policy import Policy
+        from plimsoll.bootstrap import open_placement
+        from plimsoll.wire.app import make_app
 
-        ours: Application = make_application(conf)
+        config.register(conf)
+        self._placement = open_placement(conf)
+        ours: Application = make_app(self._placement, Policy(conf), conf)
         return ours
 
     def close(self) -> None:
-        """The world is over: what it left in the database must be consistent."""
-        if self._application is not None and self._app == "plimsoll":
+        """The world is over: what it left in the database must be consistent, and what is in memory the same."""
+        if self._placement is not None:
             from plimsoll.bootstrap import verify
+            from plimsoll.ledger.verify import differences
 
             self.problems = [str(finding) for finding in verify(self._conf) if finding.severity != "note"]
-        self._application = None
-        self._conf = None
+            self.problems += differences(self._placement.ledger)
+            self._placement.ledger.database.dispose()
+        self._application = self._placement = self._conf = None

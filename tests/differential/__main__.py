@@ -9,14 +9,14 @@ Prints every difference with its request and both answers, a line for each seed,
 import argparse
 import shutil
 import sys
-import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from tests.conformance import sites
 from tests.differential import sabotage
 from tests.differential.report import Summary, Wanted
-from tests.differential.run import Settings
+from tests.differential.run import Settings, make_models
 from tests.differential.seeds import run_seed
 
 
@@ -29,6 +29,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--requests", type=int, default=1000, help="requests per seed, after its world is built"
     )
+    parser.add_argument("--database", choices=sites.ENGINES, default="sqlite")
     parser.add_argument("--against", choices=("plimsoll", "reference"), default="plimsoll")
     parser.add_argument(
         "--workers", type=int, default=1, help="worker processes of Plimsoll, all of them asked"
@@ -37,7 +38,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--strict", action="store_true", help="count different wording as a failure too")
     parser.add_argument("--wording", action="store_true", help="print each difference of wording")
     parser.add_argument("--coverage", action="store_true", help="print how often each kind had each status")
-    parser.add_argument("--keep", action="store_true", help="keep the databases and logs")
+    parser.add_argument("--keep", action="store_true", help="keep the logs, and the files of SQLite")
     parser.add_argument("--minimise", action="store_true", help="shorten the first difference of each seed")
     parser.add_argument("--jobs", type=int, default=2, help="seeds to run at the same time")
     parser.add_argument("--most", type=int, default=20, help="print at most so many differences of a seed")
@@ -50,16 +51,9 @@ def wanted(options: argparse.Namespace) -> Wanted:
 
 def main() -> int:
     options = arguments()
-    seeds = options.seed or list(range(1, options.seeds + 1))
-    scratch = scratch_directory()
-    settings = Settings(options.requests, options.against, options.workers, options.sabotage)
-    task = partial(run_seed, settings=settings, wanted=wanted(options), scratch=scratch)
-    summary = Summary()
+    scratch = sites.scratch_directory("plimsoll-differential")
     try:
-        with ProcessPoolExecutor(options.jobs) as pool:
-            for tally, text in pool.map(task, seeds):
-                print(text, flush=True)
-                summary.add(tally)
+        summary = run(options, scratch)
     finally:
         if options.keep:
             print(f"databases and logs are in {scratch}")
@@ -71,14 +65,21 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def scratch_directory() -> Path:
-    """Databases live in memory where that is possible: two services commit for every write."""
-    shared_memory = Path("/dev/shm")
-    return Path(
-        tempfile.mkdtemp(
-            prefix="plimsoll-differential-", dir=shared_memory if shared_memory.is_dir() else None
+def run(options: argparse.Namespace, scratch: Path) -> Summary:
+    """All the seeds, each told as it ends."""
+    seeds = options.seed or list(range(1, options.seeds + 1))
+    summary = Summary()
+    with sites.opened(options.database, scratch) as site:
+        settings = Settings(
+            site, options.requests, options.against, options.workers, options.sabotage, options.keep
         )
-    )
+        make_models(settings, scratch)
+        task = partial(run_seed, settings=settings, wanted=wanted(options), scratch=scratch)
+        with ProcessPoolExecutor(options.jobs) as pool:
+            for tally, text in pool.map(task, seeds):
+                print(text, flush=True)
+                summary.add(tally)
+    return summary
 
 
 if __name__ == "__main__":

@@ -7,11 +7,12 @@ from typing import Any
 from tests.differential.reads import some_provider
 from tests.differential.requests import Dice, Request, write
 from tests.differential.state import State
-from tests.differential.words import CLASSES, MOST_PROVIDERS, SHARES, TRAITS, Words
+from tests.differential.words import CLASSES, MOST_PROVIDERS, SHARES, TRAITS, Words, kin
 from tests.differential.words import inventory as random_inventory
 
 SPARE_TRAITS = ("CUSTOM_SPARE_1", "CUSTOM_SPARE_2", "CUSTOM_SPARE_3")
 SPARE_CLASSES = ("CUSTOM_EXTRA_1", "CUSTOM_EXTRA_2", "CUSTOM_EXTRA_3")
+LONG_NAME = 100
 
 
 def generation(dice: Dice, state: State, provider: str) -> int:
@@ -24,7 +25,7 @@ def generation(dice: Dice, state: State, provider: str) -> int:
 def create_provider(dice: Dice, vocabulary: Words, state: State) -> Request:
     full = len(state.providers) >= MOST_PROVIDERS
     version = dice.version()
-    body: dict[str, Any] = {"name": f"new-{dice.number(0, 10**9)}", "uuid": dice.uuid()}
+    body: dict[str, Any] = {"name": new_name(dice, state, "new"), "uuid": dice.uuid()}
     if full or dice.chance(0.08):
         twin = dice.pick(state.providers)
         body = dice.pick(({"name": state.providers[twin].name}, {"name": "other", "uuid": twin}))
@@ -40,13 +41,22 @@ def create_provider(dice: Dice, vocabulary: Words, state: State) -> Request:
     return write("create provider", "POST", "/resource_providers", version, body)
 
 
+def new_name(dice: Dice, state: State, mark: str) -> str:
+    """A name that is not taken; now and then one that is nearly taken."""
+    name = f"{mark}-{dice.number(0, 10**9)}"
+    if dice.chance(0.8):
+        return name
+    taken = dice.pick(state.providers.values()).name if state.providers else None
+    return kin(dice, taken if taken and len(taken) < LONG_NAME else name)
+
+
 def update_provider(dice: Dice, vocabulary: Words, state: State) -> Request:
     provider = some_provider(dice, vocabulary, state)
     version = dice.version(dice.pick((0, 14, 37)))
     known = state.providers.get(provider)
-    body: dict[str, Any] = {"name": f"renamed-{dice.number(0, 10**6)}"}
-    if known and dice.chance(0.3):
-        body["name"] = known.name
+    body: dict[str, Any] = {"name": new_name(dice, state, "renamed")}
+    if known and known.name and dice.chance(0.3):
+        body["name"] = kin(dice, known.name) if dice.chance(0.2) else known.name
     if dice.chance(0.06):
         body["name"] = dice.pick(state.providers.values()).name
     if version >= 14 and dice.chance(0.5):
@@ -138,7 +148,7 @@ def set_aggregates(dice: Dice, vocabulary: Words, state: State) -> Request:
     version = dice.version(dice.pick((1, 19)))
     chosen = dice.some(vocabulary.aggregates, 3)
     if dice.chance(0.05):
-        chosen.append(dice.uuid().replace("-", ""))
+        chosen.append(dice.pick((dice.uuid().replace("-", ""), dice.pick(vocabulary.aggregates).upper())))
     body: Any = chosen
     if version >= 19:
         body = {"aggregates": chosen, "resource_provider_generation": generation(dice, state, provider)}

@@ -8,7 +8,7 @@ from tests.differential.candidates import aggregates_of, some_resources, traits_
 from tests.differential.conditions import on_aggregates, on_traits
 from tests.differential.requests import Dice, Request, read
 from tests.differential.state import State
-from tests.differential.words import CLASSES, SHARES, TRAITS, Words
+from tests.differential.words import CLASSES, SHARES, TRAITS, Words, kin
 
 PARTS = (
     ("", 0),
@@ -46,7 +46,8 @@ def providers(dice: Dice, vocabulary: Words, state: State) -> Request:
     if dice.chance(0.1):
         query.append(("uuid", some_provider(dice, vocabulary, state)))
     if dice.chance(0.1) and state.providers:
-        query.append(("name", dice.pick(state.providers.values()).name or "nameless"))
+        name = dice.pick(state.providers.values()).name or "nameless"
+        query.append(("name", kin(dice, name) if dice.chance(0.4) else name))
     if version >= 3 and dice.chance(0.3):
         times = dice.number(1, 2) if version >= 24 else 1
         query += [

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tests.differential.compare import shown
-from tests.differential.known import FAULTS, LEFTOVER
+from tests.differential.known import ALL
 from tests.differential.requests import Request
 from tests.differential.run import Tally
 from tests.differential.servers import Answer
@@ -72,9 +72,7 @@ class Summary:
 
     def text(self, coverage: bool) -> str:
         lines = ["known faults of the reference that were met:"]
-        lines += [
-            f"  {self.faults[fault.name]:6} {fault.name}: {fault.reason}" for fault in (*FAULTS, LEFTOVER)
-        ]
+        lines += [f"  {self.faults[fault.name]:6} {fault.name}: {fault.reason}" for fault in ALL]
         if self.wording:
             lines.append("differences of wording only:")
             lines += [f"  {count:6} {kind}" for kind, count in self.wording.most_common()]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.conformance.sites import Site
 from tests.differential import mix, words, worlds
 from tests.differential.requests import Dice, Request
 from tests.differential.sabotage import Saboteur
@@ -19,10 +20,12 @@ Watch = Callable[[Outcome], None]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
+    site: Site
     requests: int
     against: str = "plimsoll"
     workers: int = 1
     sabotage: str | None = None
+    keep: bool = False
 
 
 @dataclass(slots=True)
@@ -48,12 +51,20 @@ class Tally:
         self.seen[outcome.request.kind, outcome.reference.status] += 1
 
 
+def make_models(settings: Settings, directory: Path) -> None:
+    """Once for all seeds: what `servers` begin with."""
+    Reference.make_model(settings.site, directory / "reference_model")
+    if settings.against == "plimsoll":
+        Plimsoll.make_model(settings.site, directory / "plimsoll_model")
+
+
 def servers(settings: Settings, directory: Path) -> tuple[Server, Server]:
-    reference = Reference(directory / "reference")
+    site = settings.site
+    reference = Reference(site, directory / "reference")
     ours: Server = (
-        Reference(directory / "again")
+        Reference(site, directory / "again")
         if settings.against == "reference"
-        else Plimsoll(directory / "plimsoll", settings.workers)
+        else Plimsoll(site, directory / "plimsoll", settings.workers)
     )
     return reference, Saboteur(ours, settings.sabotage) if settings.sabotage else ours
 
@@ -63,7 +74,7 @@ def run(seed: int, settings: Settings, directory: Path, watch: Watch) -> Tally:
     tally = Tally(seed)
     begin = time.monotonic()
     reference, ours = servers(settings, directory)
-    with running(reference, ours):
+    with running(reference, ours, keep=settings.keep):
         session = Session(reference, ours)
         for request in stream(seed, settings.requests, session):
             outcome = session.run(request)

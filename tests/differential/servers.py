@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The two services under comparison, each a real HTTP server on a SQLite file of its own.
+"""The two services under comparison, each a real HTTP server on a database of its own.
 
 A server is started on a fresh database, answers requests over kept-alive connections, and is stopped by
 its own process id. Both run with the settings that an operator gets who sets nothing but noauth2.
@@ -8,9 +8,9 @@ its own process id. Both run with the settings that an operator gets who sets no
 
 import contextlib
 import http.client
+import itertools
 import json
 import os
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -18,12 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.conformance.sites import Site, upstream_url
+from tests.differential.recorded import Recorded
 from tests.differential.requests import Request
-from tests.differential.state import Reader, State, forget_consumer
+from tests.differential.state import State
+from tests.support.servers.places import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60
-EMPTY_DATABASES: dict[str, bytes] = {}
+NUMBERS = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,43 +42,57 @@ class Answer:
 
 
 class Server:
-    """One running service: its process, its connections and its database file."""
+    """One running service: its process, its connections and its database."""
 
     name: str
 
-    def __init__(self, directory: Path, workers: int = 1) -> None:
+    def __init__(self, site: Site, directory: Path, workers: int = 1, database: str | None = None) -> None:
+        self._site = site
         self._directory = directory
         self._workers = workers
         directory.mkdir(parents=True, exist_ok=True)
-        self.database = directory / "placement.db"
+        self._database = database or f"{self.name}_{os.getpid()}_{next(NUMBERS)}"
+        # With the usual charset=utf8 the reference has no way to send some characters to MariaDB.
+        self.url = upstream_url(site, self._database, charset="utf8mb4")
         self._port = free_port()
         self._connections: list[http.client.HTTPConnection] = []
         self._turn = 0
         self._process: subprocess.Popen[bytes] | None = None
-        self._reader: Reader | None = None
+        self._recorded: Recorded | None = None
 
     def command(self) -> list[str]:
         raise NotImplementedError
 
     def sync(self) -> list[str]:
-        """The command that creates an empty database."""
+        """The command that creates the tables."""
         raise NotImplementedError
 
+    @classmethod
+    def make_model(cls, site: Site, directory: Path) -> None:
+        """The database with tables and no data that every server of this kind begins with."""
+        model = cls(site, directory, database=cls.model())
+        model.write_settings()
+        site.create_database(cls.model())
+        subprocess.run(model.sync(), env=model.environment(), cwd=ROOT, check=True)
+
     def prepare(self) -> None:
-        """Write the settings and create the empty database; the second time it is a copy."""
+        self.write_settings()
+        self._site.create_database(self._database, like=self.model())
+
+    def write_settings(self) -> None:
         (self._directory / "placement.conf").write_text(
-            f"[api]\nauth_strategy = noauth2\n[placement_database]\nconnection = sqlite:///{self.database}\n"
+            f"[api]\nauth_strategy = noauth2\n[placement_database]\nconnection = {self.url}\n"
         )
-        if self.name not in EMPTY_DATABASES:
-            subprocess.run(self.sync(), env=self.environment(), cwd=ROOT, check=True)
-            EMPTY_DATABASES[self.name] = self.database.read_bytes()
-        self.database.write_bytes(EMPTY_DATABASES[self.name])
+
+    @classmethod
+    def model(cls) -> str:
+        return f"{cls.name}_model"
 
     def environment(self) -> dict[str, str]:
         clean = {key: value for key, value in os.environ.items() if not key.startswith("OS_")}
         return clean | {
             "OS_PLACEMENT_CONFIG_DIR": str(self._directory),
-            "OS_PLACEMENT_DATABASE__CONNECTION": f"sqlite:///{self.database}",
+            "OS_PLACEMENT_DATABASE__CONNECTION": self.url,
             "OS_API__AUTH_STRATEGY": "noauth2",
         }
 
@@ -88,14 +105,14 @@ class Server:
 
     def connect(self) -> None:
         self._wait()
-        self._reader = Reader(self.database)
+        self._recorded = Recorded(self.url)
         self._connections = [self._connect() for _ in range(self._workers)]
 
     def stop(self) -> None:
         for connection in self._connections:
             connection.close()
-        if self._reader is not None:
-            self._reader.close()
+        if self._recorded is not None:
+            self._recorded.close()
         if self._process is not None:
             self._process.terminate()
             try:
@@ -103,6 +120,10 @@ class Server:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+
+    def remove(self) -> None:
+        """The database is not needed any more."""
+        self._site.drop_database(self._database)
 
     def send(self, request: Request) -> Answer:
         """Send over the next connection; a connection that fails counts as an answer of status 0."""
@@ -124,11 +145,8 @@ class Server:
         return Answer(response.status, {key.lower(): value for key, value in response.getheaders()}, body)
 
     def state(self) -> State:
-        assert self._reader is not None, "the server has not been started"
-        return self._reader.read()
-
-    def forget_consumer(self, uuid: str) -> None:
-        forget_consumer(self.database, uuid)
+        assert self._recorded is not None, "the server has not been started"
+        return self._recorded.read()
 
     def verify(self) -> str | None:
         """What the service's own check of its database finds wrong, if it has one."""
@@ -205,10 +223,12 @@ class Plimsoll(Server):
 
 
 @contextlib.contextmanager
-def running(*servers: Server) -> Iterator[None]:
+def running(*servers: Server, keep: bool = False) -> Iterator[None]:
     """Start all of them at the same time, so that what they do at their start has the same time."""
     with contextlib.ExitStack() as stack:
         for server in servers:
+            if not keep:
+                stack.callback(server.remove)
             stack.callback(server.stop)
             server.prepare()
         for server in servers:
@@ -216,10 +236,3 @@ def running(*servers: Server) -> Iterator[None]:
         for server in servers:
             server.connect()
         yield
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -9,8 +9,9 @@ stay comparable for the rest of a run.
 from dataclasses import dataclass, replace
 
 from tests.differential import known
+from tests.differential.case import Case
 from tests.differential.compare import Verdict, compare, created, of_limited
-from tests.differential.known import Case
+from tests.differential.recorded import forget_consumer, forget_owner
 from tests.differential.requests import Request, write
 from tests.differential.servers import Answer, Reference, Server
 from tests.differential.state import State, differences
@@ -96,9 +97,14 @@ class Session:
                 server.send(replace(write("clean up", "DELETE", path, Request("", "", "").version)))
 
     def _heal(self, request: Request, there: Answer, before: State) -> tuple[str, ...]:
-        leftovers = known.leftover_consumers(request, there, before, self.state())
-        for uuid in leftovers:
-            self._reference.forget_consumer(uuid)
-            if self._against_reference:
-                self._ours.forget_consumer(uuid)
-        return (known.LEFTOVER.name,) if leftovers else ()
+        """Undo what a refused write has left in the reference's database."""
+        after = self.state()
+        consumers = known.leftover_consumers(request, there, before, after)
+        owners = known.leftover_owners(request, before, after, consumers)
+        for server in (self._reference, self._ours) if self._against_reference else (self._reference,):
+            for uuid in consumers:
+                forget_consumer(server.url, uuid)
+            for table, name in owners:
+                forget_owner(server.url, table, name)
+        found = ((known.LEFTOVER_CONSUMER, consumers), (known.LEFTOVER_OWNER, owners))
+        return tuple(fault.name for fault, leftovers in found if leftovers)

@@ -22,6 +22,8 @@ ODD_VALUES: tuple[Any, ...] = (
     -1,
     1,
     1.5,
+    1e-46,
+    3.4e38,
     2**31 - 1,
     2**31,
     2**63,
@@ -142,6 +144,9 @@ def query(dice: Dice, request: Request) -> Request:
                 [(name, "")],
                 [(name, f" {value} ")],
                 [(name, value.lower())],
+                [(name, value.upper())],
+                [(name, value.replace("-", ""))],
+                [(name, f"{value}\N{GRINNING FACE}")],
                 [(name, value.replace(",", ",,"))],
                 [(name, f"{value},")],
                 [(name.upper(), value)],
@@ -201,13 +206,16 @@ def part_of_body(dice: Dice, request: Request) -> Request:
     if choice == 0 and isinstance(holder, dict):
         del holder[key]
     elif choice == 1 and isinstance(holder, dict):
-        holder[dice.pick(("extra", f"{key}x", str(key).lower(), ""))] = holder[key]
+        holder[dice.pick(("extra", f"{key}x", str(key).lower(), str(key).upper(), ""))] = holder[key]
+        if dice.chance(0.3):
+            del holder[key]
     elif choice == 2 and isinstance(holder[key], int):
         holder[key] += dice.pick((-1, 1, 10**6))
     elif choice == 3 and isinstance(holder[key], str):
         text = holder[key]
         odd = (
             text.upper(),
+            f"{text} ",
             text.replace("-", ""),
             f"{text}x",
             "\ud800",

@@ -6,22 +6,25 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.differential.case import Case
 from tests.differential.compare import compare
-from tests.differential.known import FAULTS, LEFTOVER, Case, explanation
+from tests.differential.known import ALL, explanation
 from tests.differential.requests import Request, Version, read, write
 from tests.differential.servers import Answer
-from tests.differential.state import Provider, State
+from tests.differential.state import Inventory, Provider, State
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
 SHARES = "MISC_SHARES_VIA_AGGREGATE"
 STATE = State(
     {uuid: Provider(uuid, 1, None, uuid) for uuid in ("host", "store")},
-    {},
+    {("host", "VCPU"): Inventory(10, 0, 1, 10, 1, 0.9)},
     frozenset({("store", SHARES)}),
     *(frozenset(), {}, {}, frozenset(), frozenset()),
+    {("host", "VCPU"): 0.9},
 )
 
 
@@ -41,9 +44,11 @@ def search(*query: tuple[str, str]) -> Request:
     return read("test", "/allocation_candidates", Version.of("placement 1.39"), query)
 
 
-def explained(request: Request, there: Answer, here: Answer, truth: Answer | None = None) -> str | None:
+def explained(
+    request: Request, there: Answer, here: Answer, truth: Answer | None = None, state: State = STATE
+) -> str | None:
     verdict = compare(request, there, here)
-    case = Case(request, there, here, verdict, STATE, lambda question: truth or there)
+    case = Case(request, there, here, verdict, state, lambda question: truth or there)
     fault = explanation(case)
     return fault.name if fault else None
 
@@ -88,6 +93,41 @@ def test_one_group_alone_loses_no_candidates() -> None:
     assert explained(search(APART[0]), found(), found(FURTHER)) is None
 
 
+SINGLE = replace(
+    STATE,
+    inventories={
+        ("host", "VCPU"): Inventory(10, 0, 1, 10, 1, 0.9),
+        ("store", "VCPU"): Inventory(10, 0, 1, 10, 1, 1.0),
+    },
+    ratios={("host", "VCPU"): 0.8999999761581421, ("store", "VCPU"): 1.0},
+)
+NINE = candidate({"": ["host"]}, host={"VCPU": 9})
+
+
+def test_a_search_may_miss_what_only_the_digits_that_are_not_shown_refuse() -> None:
+    request = search(("resources", "VCPU:9"))
+    assert explained(request, found(), found(NINE), state=SINGLE) == "reckons twice"
+    assert explained(request, found(), found(NINE)) is None, "the same ratio in double precision"
+
+
+def test_a_search_may_not_miss_what_fits_by_either_reckoning() -> None:
+    eight = candidate({"": ["host"]}, host={"VCPU": 8})
+    assert explained(search(("resources", "VCPU:8")), found(), found(eight), state=SINGLE) is None
+    elsewhere = candidate({"": ["store"]}, store={"VCPU": 9})
+    assert explained(search(("resources", "VCPU:9")), found(), found(NINE, elsewhere), state=SINGLE) is None
+
+
+def listed(*uuids: str) -> Answer:
+    body = {"resource_providers": [{"uuid": uuid, "generation": 1} for uuid in uuids]}
+    return Answer(200, {"content-type": "application/json"}, json.dumps(body).encode())
+
+
+def test_a_list_of_providers_may_miss_them_too_and_no_others() -> None:
+    request = read("test", "/resource_providers", Version.of("placement 1.39"), (("resources", "VCPU:9"),))
+    assert explained(request, listed("store"), listed("store", "host"), state=SINGLE) == "reckons twice"
+    assert explained(request, listed("host"), listed("store", "host"), state=SINGLE) is None
+
+
 def no_such_trait(name: str) -> Answer:
     body = {
         "errors": [
@@ -118,4 +158,4 @@ def test_a_changed_provider_may_be_dated_earlier_in_the_reference_and_nothing_el
 
 def test_the_page_of_differences_lists_exactly_the_known_faults() -> None:
     listed = re.findall(r"^### (.+)$", PAGE.read_text(), re.MULTILINE)
-    assert sorted(listed) == sorted(fault.name for fault in (*FAULTS, LEFTOVER))
+    assert sorted(listed) == sorted(fault.name for fault in ALL)

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
+from tests.differential.recorded import Recorded
 from tests.differential.requests import Request, Version, read, write
 from tests.differential.sabotage import Saboteur
 from tests.differential.servers import Answer, Server
 from tests.differential.session import Session
-from tests.differential.state import Reader, State
+from tests.differential.state import State
 
 SCHEMA = """
 CREATE TABLE resource_providers (id INTEGER PRIMARY KEY, uuid, name, generation, parent_provider_id, root_provider_id);
@@ -43,7 +44,8 @@ class Scripted(Server):
     name = "scripted"
 
     def __init__(self, path: Path) -> None:
-        self.database = path
+        self.path = path
+        self.url = f"sqlite:///{path}"
         with sqlite3.connect(path) as connection:
             connection.executescript(SCHEMA)
         connection.close()
@@ -51,14 +53,14 @@ class Scripted(Server):
             200, {"content-type": "application/json"}, json.dumps({"generation": 3}).encode()
         )
         self.also: str | None = None  # a statement that a request has as its effect
-        self._rows = Reader(path)
+        self._rows = Recorded(self.url)
 
     def stop(self) -> None:
         self._rows.close()
 
     def send(self, request: Request) -> Answer:
         if self.also:
-            with sqlite3.connect(self.database) as connection:
+            with sqlite3.connect(self.path) as connection:
                 connection.execute(self.also)
             connection.close()
         return self.answer
@@ -127,6 +129,24 @@ def test_a_consumer_left_behind_by_another_refusal_is_not(pair: tuple[Scripted, 
     pair[0].also = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
     pair[0].answer = pair[1].answer = refused(409, "too much")
     assert not Session(*pair).run(PUT).equal
+
+
+def test_an_owner_that_a_refused_write_leaves_behind_is_a_known_fault(
+    pair: tuple[Scripted, Scripted],
+) -> None:
+    pair[0].also = "INSERT INTO users VALUES (1, 'ann')"
+    pair[0].answer = pair[1].answer = refused(409, "too much")
+    outcome = Session(*pair).run(PUT)
+    assert outcome.equal
+    assert outcome.faults == ("leftover owner",)
+    assert pair[0].state().users == frozenset()
+
+
+def test_an_owner_whom_only_one_keeps_with_a_consumer_is_reported(pair: tuple[Scripted, Scripted]) -> None:
+    pair[0].also = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
+    assert not Session(*pair).run(PUT).equal
+    pair[0].also = "INSERT INTO users VALUES (1, 'ann')"
+    assert "users: only in the reference: ann" in Session(*pair).run(PUT).state
 
 
 def test_a_failure_of_the_reference_needs_a_refusal_here(pair: tuple[Scripted, Scripted]) -> None:

@@ -20,6 +20,8 @@ TRAITS = (
 )
 SHARES = "MISC_SHARES_VIA_AGGREGATE"
 RATIOS = (1.0, 1.0, 1.0, 16.0, 16.0, 1.5, 1.5, 0.9, 0.3333, 2.0, 0.5, 4.0, 0.0)
+# Single precision, in which some databases keep ratios, cannot keep these.
+FINE_RATIOS = (0.1, 0.3333333333, 16.1, 123456.789, 1.0000001)
 TOTALS = {
     "VCPU": (2, 8, 10, 16, 24),
     "MEMORY_MB": (512, 2048, 4096, 8192),
@@ -48,7 +50,32 @@ def of_seed(dice: Dice) -> Words:
     def uuids(count: int) -> tuple[str, ...]:
         return tuple(dice.uuid() for _ in range(count))
 
-    return Words(uuids(5), ("team-a", "team-b", *uuids(1)), ("ann", "bob", *uuids(1)), uuids(24), uuids(6))
+    projects = ("team-a", "team-b", kin(dice, "team-a"), kin(dice, "team-a"), *uuids(1))
+    users = ("ann", "bob", kin(dice, "ann"), kin(dice, "bob"), *uuids(1))
+    return Words(uuids(5), projects, users, uuids(24), uuids(6))
+
+
+def kin(dice: Dice, text: str) -> str:
+    """A text that is the same one for some databases and another for others, or that some cannot keep."""
+    return dice.weighted(
+        (
+            (text.upper(), 3),
+            (text.capitalize(), 3),
+            (f"{text} ", 3),
+            (f" {text}", 1),
+            (text.replace("a", "\N{LATIN SMALL LETTER A WITH ACUTE}"), 3),
+            (text.replace("e", "e\N{COMBINING ACUTE ACCENT}"), 1),
+            (text.replace("s", "\N{LATIN SMALL LETTER SHARP S}"), 1),
+            (f"{text}\N{ZERO WIDTH SPACE}", 1),
+            (f"{text}\N{GREEK SMALL LETTER PI}", 1),
+            (f"{text}\N{GREEK CAPITAL LETTER PI}", 1),
+            (f"{text}\N{GRINNING FACE}", 1),
+            (f"{text}\N{PILE OF POO}", 1),
+            (f"{text}\t", 1),
+            (f"{text}\x00", 1),
+            (f"{text}%", 1),
+        )
+    )
 
 
 def inventory(dice: Dice, resource_class: str) -> dict[str, Any]:
@@ -58,7 +85,7 @@ def inventory(dice: Dice, resource_class: str) -> dict[str, Any]:
     if dice.chance(0.3):
         body["reserved"] = dice.pick((0, 1, 1, total // 4, total // 2, total))
     if dice.chance(0.5):
-        body["allocation_ratio"] = dice.pick(RATIOS)
+        body["allocation_ratio"] = dice.pick(FINE_RATIOS if dice.chance(0.2) else RATIOS)
     if dice.chance(0.2):
         body["min_unit"] = dice.pick((1, 2, max(1, total // 4)))
     if dice.chance(0.3):

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.servers.places import free_port
+
 ROOT = Path(__file__).parents[2]
 USUAL_PORT = "8778"
 
@@ -26,13 +27,6 @@ def tour() -> list[tuple[str, str]]:
     """The lines to copy, with what is said behind the language: nothing, or `refused`."""
     text = (ROOT / "README.md").read_text().partition("## Five minutes")[2].partition("\n## ")[0]
     return re.findall(r"^```sh *(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 @pytest.fixture

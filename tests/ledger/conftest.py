@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A ledger on a real SQLite file; after every test, memory and SQL must agree."""
+"""A ledger on a real database, on each engine; after every test, memory and SQL must agree."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,22 +13,36 @@ from plimsoll.service import standards
 from plimsoll.service.placement import Placement
 from plimsoll.storage import checks, migrate
 from plimsoll.storage.engine import Database
+from tests.support.databases import Databases
 
 SOMEBODY = Actor(user="u", project="p", request_id="req-1")
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = Database(f"sqlite:///{tmp_path}/plimsoll.sqlite")
+def make_tables(url: str) -> None:
+    database = Database(url)
     migrate.sync(database)
-    yield database
     database.dispose()
+
+
+def make_standards(url: str) -> None:
+    """The standard classes and traits too, as after the first start of a service."""
+    database = Database(url)
+    migrate.sync(database)
+    standards.synchronise(Placement(Ledger(database)))
+    database.dispose()
+
+
+@pytest.fixture
+def database(databases: Databases) -> Iterator[Database]:
+    with databases.fresh("standards", make_standards) as url:
+        database = Database(url)
+        yield database
+        database.dispose()
 
 
 @pytest.fixture
 def placement(database: Database) -> Iterator[Placement]:
     placement = Placement(Ledger(database))
-    standards.synchronise(placement)
     yield placement
     assert differences(placement.ledger) == []
     with database.read() as conn:

@@ -159,7 +159,7 @@ def test_usage_and_allocations_are_found_by_owner_and_type(placement: Placement)
 
 
 def test_the_log_says_who_did_what(placement: Placement, database: Database) -> None:
-    seq = placement.ledger.snapshot().seq
+    seq = placement.ledger.snapshot().head.seq
     make(placement, "host")
     with database.read() as conn:
         (change,) = changes.since(conn, seq, most=10)
@@ -174,7 +174,7 @@ def test_a_process_that_fell_behind_a_pruned_log_reads_everything(
     behind.world()
     host = make(placement, "host", VCPU=4)
     with database.write() as conn:
-        changes.prune(conn, placement.ledger.snapshot().seq - 1, most=1000)
+        changes.prune(conn, placement.ledger.snapshot().head.seq - 1, most=1000)
     assert behind.world().providers[host.uuid].inventories == {"VCPU": Inventory(4)}
     assert differences(behind.ledger) == []
 
@@ -206,7 +206,8 @@ def test_one_command_that_cannot_be_written_does_not_fail_its_neighbours(
     def create(name: str) -> None:
         outcomes[name] = providers.create(placement, SOMEBODY, str(uuid4()), name, None)
 
-    with database.write():  # while somebody else writes, ours queue up and are then tried together
+    with database.write() as conn:  # while somebody else writes, ours queue up and are then tried together
+        changes.lock_head(conn)
         threads = [threading.Thread(target=create, args=(name,)) for name in ("one", "hidden", "two")]
         for thread in threads:
             thread.start()

@@ -69,7 +69,8 @@ def in_thread(run: Callable[[], None]) -> threading.Thread:
 @contextmanager
 def nobody_else_writes(database: Database, desk: Desk) -> Iterator[None]:
     """What is submitted meanwhile queues up, in this order, and is then written together."""
-    with database.write():
+    with database.write() as conn:
+        changes.lock_head(conn)
         yield
         time.sleep(0.1)
     desk.wait()
@@ -85,7 +86,7 @@ def test_what_queues_up_while_another_process_writes_is_committed_together(
             time.sleep(0.02)
     assert all(isinstance(outcome, World) for outcome in desk.outcomes.values())
     with database.read() as conn:
-        last = changes.since(conn, placement.ledger.snapshot().seq - 3, most=3)
+        last = changes.since(conn, placement.ledger.snapshot().head.seq - 3, most=3)
     assert len({change.at for change in last}) == 1
 
 
@@ -108,10 +109,10 @@ def test_nobody_is_told_of_a_success_that_was_never_committed(
 
 def test_a_read_does_not_wait_for_a_commit_that_it_need_not_see(placement: Placement) -> None:
     make(placement, "host")
-    before = placement.ledger.snapshot().seq
+    before = placement.ledger.snapshot().head.seq
     seen: list[int] = []
-    with placement.ledger._publishing:  # as a scribe holds it while its commit goes to disk
-        reader = in_thread(lambda: seen.append(placement.ledger.snapshot().seq))
+    with placement.ledger._present.replacing():  # as a scribe holds it while its commit goes to disk
+        reader = in_thread(lambda: seen.append(placement.ledger.snapshot().head.seq))
         reader.join(PATIENCE)
         assert seen == [before]
 

@@ -1,63 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Databases to test on: empty ones, ours, and ones that the reference made."""
+"""Databases to test on, on each engine: empty ones, ours, and ones that the reference made."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import contextmanager
 
 import pytest
 
 from plimsoll.storage import migrate
 from plimsoll.storage.engine import Database
 from tests.storage import reference
+from tests.support.databases import Databases
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Database]:
+    database = Database(url)
+    try:
+        yield database
+    finally:
+        database.dispose()
+
+
+def make_ours(url: str) -> None:
+    with opened(url) as database:
+        migrate.sync(database)
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "placement.sqlite"
+def empty_url(databases: Databases) -> Iterator[str]:
+    with databases.fresh() as url:
+        yield url
 
 
 @pytest.fixture
-def empty(file: Path) -> Iterator[Database]:
-    """A database of which there is not even a file yet."""
-    database = Database(f"sqlite:///{file}")
-    yield database
-    database.dispose()
-
-
-@pytest.fixture(scope="session")
-def _made_by_us(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("ours") / "placement.sqlite"
-    database = Database(f"sqlite:///{made}")
-    migrate.sync(database)
-    database.dispose()
-    return made
+def empty(empty_url: str) -> Iterator[Database]:
+    """A database without a table; on SQLite there is not even a file yet."""
+    with opened(empty_url) as database:
+        yield database
 
 
 @pytest.fixture
-def db(_made_by_us: Path, file: Path, empty: Database) -> Database:
+def url(databases: Databases) -> Iterator[str]:
+    with databases.fresh("ours", make_ours) as url:
+        yield url
+
+
+@pytest.fixture
+def db(url: str) -> Iterator[Database]:
     """A database with every table and no row but the head."""
-    shutil.copy(_made_by_us, file)
-    return empty
-
-
-@pytest.fixture(scope="session")
-def _made_by_reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("reference") / "placement.sqlite"
-    reference.manage(made, "db", "sync")
-    return made
+    with opened(url) as database:
+        yield database
 
 
 @pytest.fixture
-def reference_file(_made_by_reference: Path, file: Path) -> Path:
-    """A database file as `placement-manage db sync` leaves it."""
-    shutil.copy(_made_by_reference, file)
-    return file
+def reference_url(databases: Databases) -> Iterator[str]:
+    """A database as `placement-manage db sync` leaves it."""
+    with databases.fresh("reference", lambda url: reference.manage(url, "db", "sync")) as url:
+        yield url
 
 
 @pytest.fixture
-def reference_db(reference_file: Path, empty: Database) -> Database:
-    return empty
+def reference_db(reference_url: str) -> Iterator[Database]:
+    with opened(reference_url) as database:
+        yield database

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import text
 
 from plimsoll.storage.checks import SHOWN, Finding, verify
 from plimsoll.storage.engine import Database
+from tests.support.databases import run_sql
 
 SOUND = (
     "INSERT INTO resource_classes (id, name) VALUES (0, 'VCPU'), (1, 'DISK_GB')",
@@ -36,15 +36,9 @@ SOUND = (
 
 
 @pytest.fixture
-def sound(db: Database) -> Database:
-    execute(db, *SOUND)
+def sound(db: Database, url: str) -> Database:
+    run_sql(url, *SOUND)
     return db
-
-
-def execute(db: Database, *statements: str) -> None:
-    with db.write() as connection:
-        for statement in statements:
-            connection.execute(text(statement))
 
 
 def found(db: Database) -> list[Finding]:
@@ -188,9 +182,9 @@ def test_an_empty_database_has_no_findings(db: Database) -> None:
     ],
 )
 def test_a_breach_is_a_fault_that_names_its_place(
-    sound: Database, breach: str, what: str, where: str | None
+    sound: Database, url: str, breach: str, what: str, where: str | None
 ) -> None:
-    execute(sound, breach)
+    run_sql(url, breach)
     (finding,) = (finding for finding in found(sound) if finding.what == what)
     assert finding.severity == "fault"
     assert where is None or where in finding.where
@@ -199,9 +193,9 @@ def test_a_breach_is_a_fault_that_names_its_place(
 
 @pytest.mark.parametrize("used", [8, 9])
 def test_a_provider_past_its_line_is_a_note_and_one_at_its_line_is_nothing(
-    sound: Database, used: int
+    sound: Database, url: str, used: int
 ) -> None:
-    execute(sound, f"UPDATE allocations SET used = {used} WHERE id = 2")
+    run_sql(url, f"UPDATE allocations SET used = {used} WHERE id = 2")
     findings = found(sound)
     if used == 8:
         assert findings == []
@@ -211,9 +205,9 @@ def test_a_provider_past_its_line_is_a_note_and_one_at_its_line_is_nothing(
         assert finding.where == ("provider one, VCPU: 17 used of 16",)
 
 
-def test_many_breaches_of_a_kind_are_counted_and_the_first_named(sound: Database) -> None:
-    execute(
-        sound,
+def test_many_breaches_of_a_kind_are_counted_and_the_first_named(sound: Database, url: str) -> None:
+    run_sql(
+        url,
         *(
             f"INSERT INTO allocations VALUES (NULL, NULL, {n}, 1, 'nobody-{n}', 0, 1)"
             for n in range(100, 130)

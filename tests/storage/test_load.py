@@ -7,7 +7,7 @@ from __future__ import annotations
 import gc
 
 import pytest
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from plimsoll.storage.engine import Database
 from plimsoll.storage.load import load_world
@@ -33,6 +33,6 @@ def test_garbage_is_collected_again_after_a_world_is_loaded(db: Database) -> Non
 
 
 def test_garbage_is_collected_again_after_a_world_could_not_be_loaded(empty: Database) -> None:
-    with pytest.raises(OperationalError), empty.read() as connection:
+    with pytest.raises(DBAPIError), empty.read() as connection:
         load_world(connection)
     assert gc.isenabled()

@@ -5,56 +5,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import MetaData, create_engine, inspect
+from sqlalchemy import MetaData
 
 from plimsoll.storage import migrate, tables
 from plimsoll.storage.engine import Database
-
-OURS = {"plimsoll_head", "plimsoll_changes", "plimsoll_alembic_version"}
-
-
-def described(file: Path) -> dict[str, dict[str, Any]]:
-    """All that SQLAlchemy can find out about each table of a database."""
-    engine = create_engine(f"sqlite:///{file}")
-    found = inspect(engine)
-    tables = {
-        table: {
-            "columns": [
-                (column["name"], str(column["type"]), column["nullable"], column["default"])
-                for column in found.get_columns(table)
-            ],
-            "primary key": found.get_pk_constraint(table),
-            "indexes": _sorted(found.get_indexes(table)),
-            "unique": _sorted(found.get_unique_constraints(table)),
-            "foreign keys": _sorted(found.get_foreign_keys(table)),
-            "checks": _sorted(found.get_check_constraints(table)),
-        }
-        for table in found.get_table_names()
-    }
-    engine.dispose()
-    return tables
+from tests.storage.schema import OURS, described
+from tests.support.databases import run_sql
 
 
-def _sorted(constraints: Any) -> list[Any]:
-    return sorted(constraints, key=repr)
+def test_a_database_made_here_is_one_that_the_reference_made(
+    reference_url: str, empty: Database, empty_url: str
+) -> None:
+    migrate.sync(empty)
 
-
-def test_a_database_made_here_is_one_that_the_reference_made(reference_file: Path, tmp_path: Path) -> None:
-    ours = Database(f"sqlite:///{tmp_path / 'ours.sqlite'}")
-    migrate.sync(ours)
-    ours.dispose()
-
-    made = described(tmp_path / "ours.sqlite")
+    made = described(empty_url)
 
     assert set(made) >= OURS
-    assert {name: table for name, table in made.items() if name not in OURS} == described(reference_file)
+    assert {name: table for name, table in made.items() if name not in OURS} == described(reference_url)
+
+
+@pytest.mark.parametrize(
+    "difference",
+    [
+        "DROP INDEX inventories_resource_class_id_idx",
+        "CREATE INDEX another_idx ON inventories (total)",
+        "ALTER TABLE inventories ADD COLUMN another INTEGER",
+        "CREATE TABLE another (id INTEGER)",
+    ],
+)
+def test_any_difference_would_be_found(url: str, difference: str) -> None:
+    before = described(url)
+    on_mariadb = url.startswith("mysql") and difference.startswith("DROP INDEX")
+    run_sql(url, f"{difference} ON inventories" if on_mariadb else difference)
+    assert described(url) != before
 
 
 @pytest.mark.parametrize("metadata", [tables.reference, tables.own], ids=["reference", "own"])

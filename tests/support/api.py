@@ -17,13 +17,15 @@ from oslo_config import cfg
 
 from plimsoll import config
 from plimsoll.access.policy import Policy
-from plimsoll.bootstrap import open_placement
+from plimsoll.bootstrap import open_database, open_placement, settings_from
+from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
+from plimsoll.service.placement import Placement
 from plimsoll.storage.engine import Database
 from plimsoll.wire.app import make_app
+from tests.support.databases import Kept
 
 NO_BODY: Any = object()
-DATABASE = "plimsoll.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +137,14 @@ class Api:
             }
 
 
-def configuration(database: Path, **options: Any) -> cfg.ConfigOpts:
-    """A configuration for tests: noauth2, and a database file that is made when it is not there."""
+def configuration(database: Path | str, **options: Any) -> cfg.ConfigOpts:
+    """A configuration for tests: noauth2, and a database (a URL, or a SQLite file) that is made if need be."""
     conf = cfg.ConfigOpts()
     config.register(conf)
     conf([], project="placement", default_config_files=[], default_config_dirs=[])
+    url = f"sqlite:///{database}" if isinstance(database, Path) else database
     conf.set_override("auth_strategy", "noauth2", group="api")
-    conf.set_override("connection", f"sqlite:///{database}", group="placement_database")
+    conf.set_override("connection", url, group="placement_database")
     conf.set_override("sync_on_startup", True, group="placement_database")
     conf.set_override("sqlite_synchronous", False, group="placement_database")
     conf.set_override("verify_interval", 0, group="plimsoll")
@@ -152,10 +155,36 @@ def configuration(database: Path, **options: Any) -> cfg.ConfigOpts:
 
 
 @contextmanager
-def api(directory: Path, **options: Any) -> Iterator[Api]:
-    """The API on a new database; afterwards memory and SQL must agree."""
-    conf = configuration(directory / DATABASE, **options)
+def api(database: Path | str, **options: Any) -> Iterator[Api]:
+    """The API on a database; afterwards memory and SQL must agree."""
+    conf = configuration(database, **options)
     placement = open_placement(conf)
-    yield Api(make_app(placement, Policy(conf), conf), placement.ledger.database)
-    assert differences(placement.ledger) == []
-    placement.ledger.database.dispose()
+    try:
+        yield Api(make_app(placement, Policy(conf), conf), placement.ledger.database)
+        assert differences(placement.ledger) == []
+    finally:
+        placement.ledger.database.dispose()
+
+
+class ReusedApi:
+    """The API on one database for many tests. Each finds the rows that the first one found, and nothing in memory.
+
+    What takes long (the configuration, the policy, the connections) is made once.
+    """
+
+    def __init__(self, database: str) -> None:
+        self._conf = configuration(database)
+        self._policy = Policy(self._conf)
+        self._database = open_database(self._conf)
+        self._kept = Kept(database)
+
+    @contextmanager
+    def anew(self) -> Iterator[Api]:
+        self._kept.put_back()
+        placement = Placement(Ledger(self._database), settings_from(self._conf))
+        yield Api(make_app(placement, self._policy, self._conf), self._database)
+        assert differences(placement.ledger) == []
+
+    def close(self) -> None:
+        self._database.dispose()
+        self._kept.dispose()

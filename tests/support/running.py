@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A running service: real processes, a real port, a real database file."""
+"""A running service: real processes, a real port, a real database."""
 
 from __future__ import annotations
 
@@ -8,22 +8,16 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any, Self
 
+from tests.support.servers.places import free_port
+
 PLIMSOLL = Path(sys.executable).with_name("plimsoll")
 START_SECONDS = 60
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 class Client:
@@ -49,11 +43,15 @@ class Client:
 
 
 class Service:
-    """`plimsoll serve` on a database file in this directory. It can be killed, and started again."""
+    """`plimsoll serve` with this directory for its files. It can be killed, and started again.
 
-    def __init__(self, directory: Path, workers: int = 1) -> None:
+    It runs on the database of a URL, or on a SQLite file in its directory.
+    """
+
+    def __init__(self, directory: Path, workers: int = 1, database: str | None = None) -> None:
         self.directory = directory
         self.workers = workers
+        self.database = database
         self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._clients: list[Client] = []
@@ -61,11 +59,15 @@ class Service:
     @property
     def environment(self) -> dict[str, str]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
-        return clean | {
+        settings = {
             "OS_PLACEMENT_CONFIG_DIR": str(self.directory),
             "OS_DEFAULT__STATE_PATH": str(self.directory),
             "OS_API__AUTH_STRATEGY": "noauth2",
         }
+        if self.database is not None:
+            settings["OS_PLACEMENT_DATABASE__CONNECTION"] = self.database
+            settings["OS_PLACEMENT_DATABASE__SYNC_ON_STARTUP"] = "true"
+        return clean | settings
 
     def start(self) -> Self:
         (self.directory / "placement.conf").touch()

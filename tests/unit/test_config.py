@@ -125,6 +125,7 @@ def test_our_own_options_have_these_defaults() -> None:
     assert dict(config.load().plimsoll) == {
         "max_body_bytes": 10 * 1024 * 1024,
         "change_log_keep": 100_000,
+        "causal_reads": True,
         "verify_interval": 300,
         "allow_insecure_noauth": False,
         "threads": 16,

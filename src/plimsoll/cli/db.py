@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from plimsoll.cli import grids
 from plimsoll.cli.settings import Program, configured, database
-from plimsoll.storage import checks, migrate, online
+from plimsoll.storage import checks, migrate, online, outsiders
 
 LOG = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ def sync(program: Program) -> None:
       OS_PLACEMENT_DATABASE__CONNECTION=sqlite:////var/lib/placement/placement.sqlite plimsoll db sync
     """
     with database(program.load()) as opened:
-        migrate.sync(opened)
+        outsiders.take_over(opened)
 
 
 @db.command(short_help="Print the schema's revision.")

@@ -106,6 +106,8 @@ def _prepare_database(conf: cfg.ConfigOpts) -> str:
 
 def _settle(conf: cfg.ConfigOpts) -> None:
     """Workers end without closing anything. Whoever closes an SQLite file last leaves it whole, with no log."""
+    if not config.database_url(conf).startswith("sqlite"):
+        return
     with database(conf) as opened, opened.write():
         pass
 

@@ -68,7 +68,8 @@ def configured(command: Callable[..., int | None]) -> Callable[..., None]:
 def database(conf: cfg.ConfigOpts) -> Iterator[Database]:
     """The configured database for the time of a command; what goes wrong with it becomes the command's end."""
     with plainly_failing():
-        opened = Database(config.database_url(conf), DatabaseOptions.from_section(conf.placement_database))
+        options = DatabaseOptions.from_sections(conf.placement_database, conf.plimsoll)
+        opened = Database(config.database_url(conf), options)
         try:
             yield opened
         finally:

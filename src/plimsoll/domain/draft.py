@@ -13,6 +13,7 @@ from datetime import datetime
 
 from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.effects import Effect, GenerationRaised
+from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 
@@ -34,6 +35,10 @@ class Draft:
     def add(self, effect: Effect) -> None:
         self.effects.append(effect)
         self.world = effect.apply(self.world)
+
+    def kept(self, inventory: Inventory) -> Inventory:
+        """The inventory as the database will keep it: memory must not know it any better."""
+        return self.world.keeping.inventory(inventory)
 
     def raise_generation(self, provider: str) -> None:
         generation = self.world.providers[provider].generation

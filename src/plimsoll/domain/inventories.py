@@ -35,7 +35,7 @@ def add_inventory(
         return ResourceClassMissing(resource_class)
     if resource_class in provider.inventories:
         return InventoryExists(uuid, resource_class)
-    draft.add(InventoryAdded(uuid, resource_class, inventory, draft.now))
+    draft.add(InventoryAdded(uuid, resource_class, draft.kept(inventory), draft.now))
     draft.raise_generation(uuid)
     return None
 
@@ -53,7 +53,7 @@ def change_inventory(
         return ResourceClassMissing(resource_class)
     if resource_class not in provider.inventories:
         return InventoryMissing(uuid, resource_class)
-    draft.add(InventoryChanged(uuid, resource_class, inventory, draft.now))
+    draft.add(InventoryChanged(uuid, resource_class, draft.kept(inventory), draft.now))
     draft.raise_generation(uuid)
     return None
 
@@ -106,9 +106,9 @@ def put_inventories(draft: Draft, uuid: str, inventories: Mapping[str, Inventory
         draft.add(InventoryRemoved(uuid, name))
     for name, inventory in inventories.items():
         if name in existing:
-            draft.add(InventoryChanged(uuid, name, inventory, draft.now))
+            draft.add(InventoryChanged(uuid, name, draft.kept(inventory), draft.now))
         else:
-            draft.add(InventoryAdded(uuid, name, inventory, draft.now))
+            draft.add(InventoryAdded(uuid, name, draft.kept(inventory), draft.now))
     draft.raise_generation(uuid)
     return None
 

@@ -65,7 +65,8 @@ def change_provider(
         if refusal is not None:
             return refusal
     if name != provider.name:
-        if draft.world.provider_named(name) is not None:
+        named = draft.world.provider_named(name)
+        if named is not None and named.uuid != uuid:
             return ProviderNameTaken(name)
         draft.add(ProviderRenamed(uuid, name, draft.now))
     return None

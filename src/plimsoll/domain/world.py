@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from rpds import HashTrieMap
 
 from plimsoll.domain.catalog import Catalog
+from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, StaleProviderGeneration
 
@@ -23,11 +24,13 @@ class World:
 
     providers: HashTrieMap[str, Provider] = field(default_factory=HashTrieMap)
     uuid_by_name: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
+    """By the key of the name: see `Keeping.key`."""
     trees: HashTrieMap[str, tuple[str, ...]] = field(default_factory=HashTrieMap)
     """The uuids of all providers of a tree, by the uuid of its root."""
     classes: Catalog = field(default_factory=Catalog)
     traits: Catalog = field(default_factory=Catalog)
     consumer_types: Catalog = field(default_factory=Catalog)
+    keeping: Keeping = field(default=EXACT, compare=False)
 
     @classmethod
     def of(
@@ -36,6 +39,7 @@ class World:
         classes: Catalog | None = None,
         traits: Catalog | None = None,
         consumer_types: Catalog | None = None,
+        keeping: Keeping = EXACT,
     ) -> World:
         by_uuid = {provider.uuid: provider for provider in providers}
         trees: dict[str, list[str]] = {}
@@ -43,11 +47,12 @@ class World:
             trees.setdefault(provider.root, []).append(provider.uuid)
         return cls(
             providers=HashTrieMap(by_uuid),
-            uuid_by_name=HashTrieMap({provider.name: uuid for uuid, provider in by_uuid.items()}),
+            uuid_by_name=HashTrieMap({keeping.key(each.name): uuid for uuid, each in by_uuid.items()}),
             trees=HashTrieMap({root: tuple(members) for root, members in trees.items()}),
             classes=classes or Catalog(),
             traits=traits or Catalog(),
             consumer_types=consumer_types or Catalog(),
+            keeping=keeping,
         )
 
     def provider(self, uuid: str) -> Provider | None:
@@ -65,7 +70,7 @@ class World:
         return provider
 
     def provider_named(self, name: str) -> Provider | None:
-        uuid = self.uuid_by_name.get(name)
+        uuid = self.uuid_by_name.get(self.keeping.key(name))
         return None if uuid is None else self.providers[uuid]
 
     def tree(self, root: str) -> Iterator[Provider]:
@@ -96,9 +101,9 @@ class World:
             return replace(self, providers=providers)
         names, trees = self.uuid_by_name, self.trees
         if before is not None:
-            names = names.remove(before.name)
+            names = names.remove(self.keeping.key(before.name))
             trees = _tree_without(trees, before)
-        names = names.insert(provider.name, provider.uuid)
+        names = names.insert(self.keeping.key(provider.name), provider.uuid)
         trees = trees.insert(provider.root, (*trees.get(provider.root, ()), provider.uuid))
         return replace(self, providers=providers, uuid_by_name=names, trees=trees)
 
@@ -107,7 +112,7 @@ class World:
         return replace(
             self,
             providers=self.providers.remove(uuid),
-            uuid_by_name=self.uuid_by_name.remove(gone.name),
+            uuid_by_name=self.uuid_by_name.remove(self.keeping.key(gone.name)),
             trees=_tree_without(self.trees, gone),
         )
 

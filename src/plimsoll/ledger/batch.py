@@ -15,25 +15,38 @@ from plimsoll.domain.draft import Draft
 from plimsoll.ledger.command import Answer, Command, Ticket
 from plimsoll.ledger.history import encode
 from plimsoll.ledger.snapshot import Snapshot
-from plimsoll.storage import changes, consumers
+from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
+from plimsoll.storage.engine import Database
+from plimsoll.storage.head import Head
 from plimsoll.storage.owners import Owners
 from plimsoll.storage.record import Recorder
 
 
 class Batch:
-    """One transaction's worth of commands. After the commit, `snapshot` is what to publish."""
+    """One transaction's worth of commands. After the commit, `snapshot` is what to publish.
+
+    `holdings` are those of all consumers that the commands are about.
+    """
 
     def __init__(
-        self, conn: Connection, present: Snapshot, projects: Owners, users: Owners, now: datetime
+        self,
+        database: Database,
+        conn: Connection,
+        present: Snapshot,
+        projects: Owners,
+        users: Owners,
+        now: datetime,
+        holdings: dict[str, Holding],
     ) -> None:
+        self._database = database
         self._conn = conn
         self._recorder = Recorder(conn, projects, users)
         self._now = now
         # Times in the reference's tables are whole seconds, as some of its databases keep no more.
         self._second = now.replace(microsecond=0)
         self._world = present.world
-        self._holdings: dict[str, Holding] = {}
+        self._holdings = holdings
         self._touched: set[str] = set()
         self._answers: list[tuple[Ticket, Answer]] = []
         self.log: list[Change] = []
@@ -41,14 +54,13 @@ class Batch:
 
     def decide(self, tickets: Sequence[Ticket]) -> None:
         """Decides each command on the world that those before it left, and writes all that was accepted."""
-        wanted = {uuid for ticket in tickets for uuid in ticket.command.consumers}
-        if wanted:
-            self._holdings = consumers.holdings(self._conn, wanted)
         self._answers = [(ticket, self._decide(ticket.command)) for ticket in tickets]
         if self.log:
-            self._recorder.flush(self._world, self._second)
-            changes.append(self._conn, self.log)
-            self.snapshot = self.snapshot.advanced(self.log[-1].seq, self._world, self._touched)
+            head = Head(self.log[-1].seq, changes.new_mark())
+            gathered = self._recorder.gathered(self._world, self._second)
+            logged = changes.appending(self._conn.dialect, self.log, head.mark)
+            self._database.run_together(self._conn, [*gathered, *logged])
+            self.snapshot = self.snapshot.advanced(head, self._world, self._touched)
 
     def committed(self) -> None:
         """What was decided is true now: it may be remembered and told."""
@@ -74,7 +86,7 @@ class Batch:
         for effect in recorded:
             self._touched.update(effect.providers(before))
             self._keep_holding(effect)
-        seq = (self.log[-1].seq if self.log else self.snapshot.seq) + 1
+        seq = (self.log[-1].seq if self.log else self.snapshot.head.seq) + 1
         self.log.append(Change(seq, self._now, command.actor, command.operation, encode(recorded)))
 
     def _keep_holding(self, effect: e.Effect) -> None:

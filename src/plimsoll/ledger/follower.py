@@ -12,7 +12,7 @@ from plimsoll.domain.effects import Reload
 from plimsoll.ledger.history import decode
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes
-from plimsoll.storage.changes import Change
+from plimsoll.storage.head import Head
 from plimsoll.storage.load import load_world
 
 LOG = logging.getLogger(__name__)
@@ -21,35 +21,36 @@ RELOAD_BEYOND = 20_000
 """Who missed more changes than this reads everything: that is faster than to apply them one by one."""
 
 
-def follow(conn: Connection, snapshot: Snapshot, head: int) -> Snapshot:
+def follow(conn: Connection, snapshot: Snapshot, head: Head) -> Snapshot:
     """The snapshot at this head, as the connection's transaction sees it."""
-    if head == snapshot.seq:
+    if head == snapshot.head:
         return snapshot
-    missed = _missed(conn, snapshot.seq, head)
-    followed = None if missed is None else _apply(missed, snapshot)
+    missed = _missed(conn, snapshot.head, head)
+    followed = None if missed is None else _apply(missed, snapshot, head)
     if followed is None:
         LOG.info(
-            "Reading the world anew: this process is at change %s, the database at %s", snapshot.seq, head
+            "Reading the world anew: this process is at change %s, the database at %s",
+            snapshot.head.seq,
+            head.seq,
         )
-        return Snapshot.of(head, load_world(conn))
+        return Snapshot.of(head, load_world(conn, snapshot.world.keeping))
     return followed
 
 
-def _missed(conn: Connection, seq: int, head: int) -> list[Change] | None:
-    """All changes between two, or None if the log does not have them (pruned, restored, too many)."""
-    if not 0 < head - seq <= RELOAD_BEYOND:
+def _missed(conn: Connection, place: Head, head: Head) -> list[str] | None:
+    """The effects of all changes between two, or None if the log does not have them (pruned, restored, too many)."""
+    if not 0 < head.seq - place.seq <= RELOAD_BEYOND:
         return None
-    found = changes.since(conn, seq, most=head - seq)
-    return found if [change.seq for change in found] == list(range(seq + 1, head + 1)) else None
+    return changes.effects_after(conn, place, head)
 
 
-def _apply(missed: list[Change], snapshot: Snapshot) -> Snapshot | None:
+def _apply(missed: list[str], snapshot: Snapshot, head: Head) -> Snapshot | None:
     """The snapshot after these changes, or None if they do not tell all, or do not fit what memory holds."""
     try:
-        effects = [effect for change in missed for effect in decode(change.effects)]
+        effects = [effect for text in missed for effect in decode(text)]
         if any(isinstance(effect, Reload) for effect in effects):
             return None
-        return snapshot.after(missed[-1].seq, effects)
+        return snapshot.after(head, effects)
     except Exception:
-        LOG.exception("Changes %s to %s do not fit what is in memory", missed[0].seq, missed[-1].seq)
+        LOG.exception("Changes %s to %s do not fit what is in memory", snapshot.head.seq + 1, head.seq)
         return None

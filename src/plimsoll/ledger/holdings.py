@@ -11,27 +11,26 @@ from plimsoll.storage import consumers
 
 
 def of_consumer(ledger: Ledger, uuid: str) -> ConsumerAllocations:
-    with ledger.database.read() as conn:
-        return consumers.allocations_of_consumer(conn, uuid)
+    return ledger.database.ask(lambda conn: consumers.allocations_of_consumer(conn, uuid), in_one_query=True)
 
 
 def of_provider(ledger: Ledger, provider: Provider) -> ProviderAllocations:
-    with ledger.database.read() as conn:
-        return consumers.allocations_of_provider(conn, provider.id)
+    return ledger.database.ask(
+        lambda conn: consumers.allocations_of_provider(conn, provider.id), in_one_query=True
+    )
 
 
 def of_owner(ledger: Ledger, project: str, user: str | None) -> list[tuple[str, dict[str, int]]]:
-    with ledger.database.read() as conn:
-        return consumers.allocations_of_owner(conn, project, user)
+    return ledger.database.ask(
+        lambda conn: consumers.allocations_of_owner(conn, project, user), in_one_query=True
+    )
 
 
 def usage_of_owner(ledger: Ledger, project: str, user: str | None) -> dict[str, int]:
-    with ledger.database.read() as conn:
-        return consumers.usage_of_owner(conn, project, user)
+    return ledger.database.ask(lambda conn: consumers.usage_of_owner(conn, project, user), in_one_query=True)
 
 
 def usage_by_type(
     ledger: Ledger, project: str, user: str | None
 ) -> list[tuple[str | None, int, dict[str, int]]]:
-    with ledger.database.read() as conn:
-        return consumers.usage_by_type(conn, project, user)
+    return ledger.database.ask(lambda conn: consumers.usage_by_type(conn, project, user))

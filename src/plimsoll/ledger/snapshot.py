@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A moment: the world and the search's index of it, after the change with this sequence number.
+"""A moment: the world and the search's index of it, after the change at this head.
 
 A published snapshot never changes, so that a search needs no lock and holds up no write.
 """
@@ -13,34 +13,37 @@ from dataclasses import dataclass
 from plimsoll.domain.effects import Effect
 from plimsoll.domain.world import World
 from plimsoll.search.index import Change, Index
+from plimsoll.storage.head import Head
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    seq: int
+    head: Head
     world: World
     index: Index
+    origin: object
+    """The reading of the whole database that it goes back to: what was learnt before that may be wrong."""
 
     @classmethod
-    def of(cls, seq: int, world: World) -> Snapshot:
-        return cls(seq, world, Index.build(world.providers.values()))
+    def of(cls, head: Head, world: World) -> Snapshot:
+        return cls(head, world, Index.build(world.providers.values()), object())
 
-    def after(self, seq: int, effects: Iterable[Effect]) -> Snapshot:
+    def after(self, head: Head, effects: Iterable[Effect]) -> Snapshot:
         """The snapshot after these effects."""
         world, touched = self.world, set[str]()
         for effect in effects:
             touched.update(effect.providers(world))
             world = effect.apply(world)
-        return self.advanced(seq, world, touched)
+        return self.advanced(head, world, touched)
 
-    def advanced(self, seq: int, world: World, touched: Iterable[str]) -> Snapshot:
+    def advanced(self, head: Head, world: World, touched: Iterable[str]) -> Snapshot:
         """The snapshot of a later world, in which only these providers differ."""
-        assert seq >= self.seq
+        assert head.seq >= self.head.seq
         changes = [change for uuid in touched for change in self._changes(uuid, world)]
         # In the order of ids, as they would have come one by one: a search visits providers in the index's order,
         # and each process has to give the same answer.
         changes.sort(key=_id)
-        return Snapshot(seq, world, self.index.updated(changes) if changes else self.index)
+        return Snapshot(head, world, self.index.updated(changes) if changes else self.index, self.origin)
 
     def _changes(self, uuid: str, world: World) -> list[Change]:
         before, after = self.world.provider(uuid), world.provider(uuid)

@@ -19,7 +19,7 @@ def differences(ledger: Ledger) -> list[str]:
     """Where memory and SQL disagree, in words; nothing if they agree."""
     with ledger.database.read() as conn:
         snapshot = follow(conn, ledger.snapshot(), changes.read_head(conn))
-        return list(compare(snapshot.world, load_world(conn)))
+        return list(compare(snapshot.world, load_world(conn, snapshot.world.keeping)))
 
 
 def compare(memory: World, sql: World) -> Iterator[str]:

@@ -15,6 +15,9 @@ from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.search.request import Order
+from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, ValueNotKept
+
+__all__ = ["DatabaseFault", "OutcomeUnknown", "Placement", "Settings", "ValueNotKept", "nothing"]
 
 T = TypeVar("T")
 

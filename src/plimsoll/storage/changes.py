@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Dialect, delete, func, select
 
 from plimsoll.domain.actor import Actor
 from plimsoll.storage import tables as t
+from plimsoll.storage.head import BEGINNING, Head
+from plimsoll.storage.statements import Statement, insertion
 
-_HEAD = select(t.head.c.seq).where(t.head.c.id == 1)
+_HEAD = select(t.head.c.seq, t.head.c.mark).where(t.head.c.id == 1)
 _LOCK_HEAD = _HEAD.with_for_update()
 _C = t.changes.c
 
@@ -29,35 +32,51 @@ class Change:
     effects: str
 
 
-def read_head(conn: Connection) -> int:
-    """The sequence number of the last committed change."""
-    return int(conn.execute(_HEAD).scalar_one())
+def new_mark() -> int:
+    """A number that no other write has."""
+    return secrets.randbits(63)
 
 
-def lock_head(conn: Connection) -> int:
+def read_head(conn: Connection) -> Head:
+    """The head as this transaction sees it."""
+    return Head(*conn.execute(_HEAD).one())
+
+
+def lock_head(conn: Connection) -> Head:
     """Takes the head for this transaction: whoever holds it is the only writer there is."""
-    return int(conn.execute(_LOCK_HEAD).scalar_one())
+    return Head(*conn.execute(_LOCK_HEAD).one())
 
 
-def append(conn: Connection, changes: Sequence[Change]) -> None:
+def append(conn: Connection, changes: Sequence[Change], mark: int) -> Head:
     """Writes changes to the log and moves the head to the last of them."""
+    for statement in appending(conn.dialect, changes, mark):
+        conn.exec_driver_sql(statement.sql, tuple(statement.values))
+    return Head(changes[-1].seq, mark)
+
+
+def appending(dialect: Dialect, changes: Sequence[Change], mark: int) -> Iterator[Statement]:
+    """The statements that write changes to the log and move the head to the last of them."""
     assert changes
-    conn.execute(
-        insert(t.changes),
+    yield from insertion(
+        dialect,
+        t.changes,
+        ("seq", "mark", "at", "request_id", "user_id", "project_id", "operation", "effects"),
         [
-            {
-                "seq": change.seq,
-                "at": change.at,
-                "request_id": change.actor.request_id,
-                "user_id": change.actor.user,
-                "project_id": change.actor.project,
-                "operation": change.operation,
-                "effects": change.effects,
-            }
+            (
+                change.seq,
+                mark,
+                change.at,
+                change.actor.request_id,
+                change.actor.user,
+                change.actor.project,
+                change.operation,
+                change.effects,
+            )
             for change in changes
         ],
     )
-    conn.execute(update(t.head).where(t.head.c.id == 1).values(seq=changes[-1].seq))
+    # Both are numbers of our own.
+    yield Statement(f"UPDATE plimsoll_head SET seq = {changes[-1].seq:d}, mark = {mark:d} WHERE id = 1")  # noqa: S608
 
 
 def since(conn: Connection, seq: int, most: int) -> list[Change]:
@@ -69,6 +88,28 @@ def since(conn: Connection, seq: int, most: int) -> list[Change]:
         .limit(most)
     )
     return [Change(row[0], row[1], Actor(*row[2:5]), row[5], row[6]) for row in rows]
+
+
+def effects_after(conn: Connection, place: Head, head: Head) -> list[str] | None:
+    """The effects of each change after a place up to the head; None if the log does not lead from one to the other."""
+    rows = conn.execute(
+        select(_C.seq, _C.mark, _C.effects).where(_C.seq >= place.seq, _C.seq <= head.seq).order_by(_C.seq)
+    ).all()
+    if place != BEGINNING:
+        if not rows or (rows[0].seq, rows[0].mark) != place:
+            return None
+        rows = rows[1:]
+    numbers = [row.seq for row in rows]
+    return [row.effects for row in rows] if numbers == list(range(place.seq + 1, head.seq + 1)) else None
+
+
+def is_there(conn: Connection, place: Head) -> bool | None:
+    """Whether a write with this mark was committed at this place; None if the log does not say any more."""
+    mark = conn.scalar(select(_C.mark).where(_C.seq == place.seq))
+    if mark is not None:
+        return bool(mark == place.mark)
+    oldest = conn.scalar(select(func.min(_C.seq)))
+    return None if oldest is not None and oldest > place.seq else False
 
 
 def prune(conn: Connection, up_to: int, most: int) -> int:

@@ -12,7 +12,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Column, Connection, Row, Select, Table, and_, func, inspect, or_, select
+from sqlalchemy import (
+    Column,
+    Connection,
+    Double,
+    Row,
+    Select,
+    String,
+    Table,
+    and_,
+    cast,
+    func,
+    inspect,
+    or_,
+    select,
+)
 
 from plimsoll.storage.tables import (
     allocations,
@@ -184,7 +198,10 @@ def _claims() -> tuple[_Check, ...]:
         inventories.c.resource_class_id == allocations.c.resource_class_id,
     )
     claim = (allocations.c.consumer_id, resource_providers.c.uuid, resource_classes.c.name)
-    line = (inventories.c.total - inventories.c.reserved) * inventories.c.allocation_ratio
+    # The ratio as it is read: a column of single precision shows another number than it calculates with.
+    ratio = cast(cast(inventories.c.allocation_ratio, String(32)), Double)
+    figures = (inventories.c.total, inventories.c.reserved, inventories.c.allocation_ratio)
+    line = (inventories.c.total - inventories.c.reserved) * ratio
     used = func.sum(allocations.c.used)
 
     def place(row: Row[Any]) -> str:
@@ -218,7 +235,7 @@ def _claims() -> tuple[_Check, ...]:
             " use has fallen.",
             select(resource_providers.c.uuid, resource_classes.c.name, used.label("used"), line.label("line"))
             .select_from(held.join(inventories, offered))
-            .group_by(inventories.c.id, resource_providers.c.uuid, resource_classes.c.name, line)
+            .group_by(inventories.c.id, *figures, resource_providers.c.uuid, resource_classes.c.name)
             .having(used > line)
             .order_by(inventories.c.id),
             lambda row: f"provider {row.uuid}, {row.name}: {row.used} used of {row.line:g}",

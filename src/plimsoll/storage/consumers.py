@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Join, Select, bindparam, func, select
+from sqlalchemy import Connection, Dialect, Join, Select, bindparam, func, select
 
 from plimsoll.domain.consumer import (
     Allocation,
@@ -17,7 +17,9 @@ from plimsoll.domain.consumer import (
     Holding,
     ProviderAllocations,
 )
+from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage import tables as t
+from plimsoll.storage.statements import query
 
 _A, _C, _P, _RC = t.allocations.c, t.consumers.c, t.resource_providers.c, t.resource_classes.c
 
@@ -25,22 +27,36 @@ _OWNED_CONSUMERS = t.consumers.join(t.projects, _C.project_id == t.projects.c.id
     t.users, _C.user_id == t.users.c.id
 )
 
-_CONSUMERS = (
-    select(_C.uuid, t.projects.c.external_id, t.users.c.external_id, t.consumer_types.c.name, _C.generation)
-    .select_from(_OWNED_CONSUMERS.outerjoin(t.consumer_types, _C.consumer_type_id == t.consumer_types.c.id))
-    .where(_C.uuid.in_(bindparam("consumers", expanding=True)))
-)
-
-_ALLOCATIONS = (
-    select(_A.consumer_id, _P.uuid, _RC.name, _A.used, _A.created_at, _A.updated_at, _P.generation)
+_OF_CONSUMER = (
+    select(
+        *(_C.uuid, t.projects.c.external_id, t.users.c.external_id, t.consumer_types.c.name, _C.generation),
+        *(_P.uuid, _P.generation, _RC.name, _A.used, _A.created_at, _A.updated_at),
+    )
     .select_from(
-        t.allocations.join(t.resource_providers, _A.resource_provider_id == _P.id).join(
-            t.resource_classes, _A.resource_class_id == _RC.id
+        _OWNED_CONSUMERS.outerjoin(t.consumer_types, _C.consumer_type_id == t.consumer_types.c.id).outerjoin(
+            t.allocations.join(t.resource_providers, _A.resource_provider_id == _P.id).join(
+                t.resource_classes, _A.resource_class_id == _RC.id
+            ),
+            _A.consumer_id == _C.uuid,
         )
     )
-    .where(_A.consumer_id.in_(bindparam("consumers", expanding=True)))
+    .where(_C.uuid == bindparam("consumer"))
     .order_by(_A.id)
 )
+
+# Who many consumers are and what they hold, as each claim asks it.
+_WHO = """
+    SELECT c.uuid, p.external_id, u.external_id, t.name, c.generation
+    FROM consumers c JOIN projects p ON p.id = c.project_id JOIN users u ON u.id = c.user_id
+    LEFT JOIN consumer_types t ON t.id = c.consumer_type_id
+    WHERE c.uuid IN (...)
+"""
+_WHAT = """
+    SELECT a.consumer_id, p.uuid, r.name, a.used
+    FROM allocations a JOIN resource_providers p ON p.id = a.resource_provider_id
+    JOIN resource_classes r ON r.id = a.resource_class_id
+    WHERE a.consumer_id IN (...) ORDER BY a.id
+"""
 
 _OF_PROVIDER = (
     select(_C.uuid, _C.generation, _RC.name, _A.used, _A.created_at, _A.updated_at)
@@ -54,31 +70,40 @@ _OF_PROVIDER = (
 )
 
 
-def holdings(conn: Connection, uuids: Iterable[str]) -> dict[str, Holding]:
-    """The consumers that a batch of commands is about, in two queries."""
-    wanted = {"consumers": sorted(set(uuids))}
-    consumers = {row[0]: Consumer(*row) for row in conn.execute(_CONSUMERS, wanted)}
-    allocations: dict[str, list[Allocation]] = {}
-    for consumer, provider, resource_class, used, *_ in conn.execute(_ALLOCATIONS, wanted):
-        allocations.setdefault(consumer, []).append(Allocation(provider, resource_class, used))
-    return {
-        uuid: Holding(consumers.get(uuid), tuple(allocations.get(uuid, ())))
-        for uuid in consumers.keys() | allocations.keys()
-    }
+class Asked:
+    """The questions about the consumers of a batch, and how their answers are read.
+
+    Under the uuids as they were asked for: the database may know them in another spelling.
+    """
+
+    def __init__(self, dialect: Dialect, uuids: Iterable[str], keeping: Keeping = EXACT) -> None:
+        self._key = keeping.key
+        self._asked = {self._key(uuid): uuid for uuid in sorted(uuids)}
+        wanted = list(self._asked.values())
+        self.queries = [query(dialect, _WHO, wanted), query(dialect, _WHAT, wanted)] if wanted else []
+
+    def holdings(self, who: Iterable[Any] = (), what: Iterable[Any] = ()) -> dict[str, Holding]:
+        """From the rows of the queries."""
+        consumers = {self._asked[self._key(row[0])]: Consumer(*row) for row in who}
+        allocations: dict[str, list[Allocation]] = {}
+        for consumer, *allocation in what:
+            allocations.setdefault(self._asked[self._key(consumer)], []).append(Allocation(*allocation))
+        return {
+            uuid: Holding(consumers.get(uuid), tuple(allocations.get(uuid, ())))
+            for uuid in consumers.keys() | allocations.keys()
+        }
 
 
 def allocations_of_consumer(conn: Connection, uuid: str) -> ConsumerAllocations:
     """Allocations without the record of a consumer are not shown, as the reference does not show them."""
-    wanted = {"consumers": [uuid]}
-    row = conn.execute(_CONSUMERS, wanted).first()
-    if row is None:
-        return ConsumerAllocations(None, {}, None)
+    rows = conn.execute(_OF_CONSUMER, {"consumer": uuid}).all()
     by_provider: dict[str, tuple[int, dict[str, int]]] = {}
     modified_at = None
-    for _, provider, resource_class, used, created, updated, generation in conn.execute(_ALLOCATIONS, wanted):
-        by_provider.setdefault(provider, (generation, {}))[1][resource_class] = used
-        modified_at = _later(modified_at, updated or created)
-    return ConsumerAllocations(Consumer(*row), by_provider, modified_at)
+    for *_, provider, generation, resource_class, used, created, updated in rows:
+        if provider is not None:
+            by_provider.setdefault(provider, (generation or 0, {}))[1][resource_class] = used
+            modified_at = _later(modified_at, updated or created)
+    return ConsumerAllocations(Consumer(*rows[0][:5]) if rows else None, by_provider, modified_at)
 
 
 def allocations_of_provider(conn: Connection, provider_id: int) -> ProviderAllocations:

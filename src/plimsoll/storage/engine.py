@@ -1,27 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The database as the rest of the service sees it: consistent reads, exclusive writes, and a version token.
+"""The database as the rest of the service sees it: consistent reads, writes in one order, and the head.
 
-Which database it is decides a URL, in SQLAlchemy's form; what differs between them is in `dialects`.
+Which database it is decides a URL, in SQLAlchemy's form; what differs between them is in `dialects`. What goes
+wrong with it is raised as a DatabaseFault; errors that rows or statements are to blame for stay SQLAlchemy's.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError
 
+from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, Dialect, DialectFactory, UnusableDatabaseError
-from plimsoll.storage.dialects.sqlite import SQLite
+from plimsoll.storage.faults import Unreachable, ValueNotKept
+from plimsoll.storage.head import Head
+from plimsoll.storage.statements import Statement
 
 __all__ = ["Database", "DatabaseOptions", "UnusableDatabaseError"]
 
-_DIALECTS: dict[str, DialectFactory] = {"sqlite": SQLite}
+T = TypeVar("T")
 
-_UNREADABLE = "{url!r} is not a database URL. It has the form sqlite:////absolute/path/to/file"
-_UNKNOWN = "{name} databases are not supported yet; these are: {known}"
+# Module, class, and the extra that brings its driver. Imported when one is asked for.
+_DIALECTS = {
+    "sqlite": ("sqlite", "SQLite", None),
+    "postgresql": ("postgresql", "PostgreSQL", "postgresql"),
+    "mysql": ("mysql", "MySQL", "mysql"),
+    "mariadb": ("mysql", "MySQL", "mysql"),
+}
+
+_UNREADABLE = (
+    "{url!r} is not a database URL. It has the form mysql+pymysql://user:password@host/database,"
+    " postgresql://user:password@host/database or sqlite:////absolute/path/to/file"
+)
+_UNKNOWN = "{name} databases are not supported; these are: {known}"
+_NO_DRIVER = "{what} is not installed. Install it with: pip install 'plimsoll-placement[{extra}]'"
 
 
 class Database:
@@ -30,42 +49,107 @@ class Database:
     def __init__(self, url: str, options: DatabaseOptions | None = None) -> None:
         options = options or DatabaseOptions()
         parsed = _parse(url, options)
-        name = parsed.get_backend_name()
-        if name not in _DIALECTS:
-            raise UnusableDatabaseError(_UNKNOWN.format(name=name, known=", ".join(sorted(_DIALECTS))))
         _log_statements(options.connection_debug)
-        self._dialect: Dialect = _DIALECTS[name](parsed, options)
+        self._dialect: Dialect = _open(parsed, options)
 
     @property
     def where(self) -> str:
         """The database's place in words fit for an operator's eyes: no password."""
         return self._dialect.where
 
-    def read(self) -> AbstractContextManager[Connection]:
+    def keeping(self) -> Keeping:
+        """How it keeps texts and ratios."""
+        with self._plainly_failing():
+            return self._dialect.keeping()
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Connection]:
         """A connection whose queries all see one committed state, the newest when the first of them runs."""
-        return self._dialect.read()
+        with self._plainly_failing(), self._dialect.read() as connection:
+            yield connection
 
-    def write(self) -> AbstractContextManager[Connection]:
-        """The connection that holds the write lock of the whole database, over every process that uses it.
+    @contextlib.contextmanager
+    def _glance(self) -> Iterator[Connection]:
+        with self._plainly_failing(), self._dialect.glance() as connection:
+            yield connection
 
-        Commits on a clean exit and rolls back on an exception. Not to be nested.
+    def ask(self, question: Callable[[Connection], T], *, in_one_query: bool = False) -> T:
+        """The answer to a question, asked a second time if the connection turns out to be lost.
+
+        One that takes more than one query sees one committed state in all of them.
         """
-        return self._dialect.write()
+        connected = self._glance if in_one_query else self.read
+        try:
+            with connected() as connection:
+                return question(connection)
+        except Unreachable:
+            with connected() as connection:
+                return question(connection)
 
-    def change_schema(self) -> AbstractContextManager[Connection]:
-        """Like write, for creating tables."""
-        return self._dialect.change_schema()
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that writes: commits on a clean exit and rolls back on an exception. Not to be nested.
 
-    def version_token(self) -> int:
-        """A number that differs from the last one if anybody, this process included, committed in between.
-
-        Take it before reading the state that it is to stand for.
+        Its first act must be `changes.lock_head`, which makes it the only writer there is, in any process.
         """
-        return self._dialect.version_token()
+        with self._plainly_failing(), self._dialect.write() as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def change_schema(self) -> Iterator[Connection]:
+        """Like write, for creating tables; no head is needed."""
+        with self._plainly_failing(), self._dialect.change_schema() as connection:
+            yield connection
+
+    def ask_together(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
+        """The rows of each of these queries, in as few round trips as the driver allows."""
+        return self._dialect.ask(connection, queries)
+
+    def run_together(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        """Runs statements whose results nobody looks at, in as few round trips as the driver allows."""
+        self._dialect.run(connection, statements)
+
+    def taking_the_head(self) -> Statement:
+        """The query for the head that takes it: whoever holds it is the only writer there is."""
+        return self._dialect.taking_the_head()
+
+    def head(self) -> Head:
+        """The head at some moment after this call began: whatever was committed before is up to it."""
+        try:
+            return self._dialect.head()
+        except Exception as error:
+            raise self._translated(error) from error
 
     def dispose(self) -> None:
         """Close every connection."""
         self._dialect.dispose()
+
+    @contextlib.contextmanager
+    def _plainly_failing(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            raise self._translated(error) from error
+
+    def _translated(self, error: Exception) -> Exception:
+        if isinstance(error, DataError):
+            return ValueNotKept(error.orig)
+        cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+        return self._dialect.fault_of(cause) or error
+
+
+def _open(url: URL, options: DatabaseOptions) -> Dialect:
+    name = url.get_backend_name()
+    if name not in _DIALECTS:
+        raise UnusableDatabaseError(_UNKNOWN.format(name=name, known=", ".join(sorted(_DIALECTS))))
+    module, kind, extra = _DIALECTS[name]
+    try:
+        factory: DialectFactory = getattr(import_module(f"plimsoll.storage.dialects.{module}"), kind)
+        return factory(url, options)
+    except ModuleNotFoundError as missing:
+        if extra is None or (missing.name or "").startswith("plimsoll"):
+            raise
+        raise UnusableDatabaseError(_NO_DRIVER.format(what=missing.name, extra=extra)) from missing
 
 
 def _parse(url: str, options: DatabaseOptions) -> URL:

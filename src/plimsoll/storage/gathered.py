@@ -8,48 +8,45 @@ still there. Nothing that is written at once may depend on what is gathered here
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, update
+from sqlalchemy import Connection
 
 from plimsoll.domain.consumer import Consumer
 from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
 from plimsoll.storage.owners import Owners
+from plimsoll.storage.statements import Statement, change, deletion, insertion
 
-Values = Mapping[str, Any]
-"""The values of one row, by column or by the name that a statement gives them."""
-
-# What these two set are the other values that they are executed with.
-_CHANGE_PROVIDER = update(t.resource_providers).where(t.resource_providers.c.id == bindparam("provider"))
-_CHANGE_CONSUMER = update(t.consumers).where(t.consumers.c.uuid == bindparam("consumer"))
-_FORGET_CONSUMERS = delete(t.consumers).where(t.consumers.c.uuid.in_(bindparam("consumers", expanding=True)))
-_LET_GO = delete(t.allocations).where(t.allocations.c.consumer_id.in_(bindparam("consumers", expanding=True)))
+Held = tuple[int, int, int]
+"""Ids of the provider and of the class, and the amount."""
 
 
 class Gathered:
-    """What one batch of commands has yet to write. Call `write` before the commit, `remember` after it."""
+    """What one batch of commands has yet to write. First `prepare`, then `statements`; `remember` after the commit."""
 
     def __init__(self, conn: Connection, projects: Owners, users: Owners) -> None:
         self._conn = conn
         self._projects = projects
         self._users = users
         self._owner_ids: dict[Owners, dict[str, int]] = {projects: {}, users: {}}
-        self._generations: dict[int, Values] = {}
-        self._held: dict[str, Sequence[Values]] = {}
+        self._generations: dict[int, int] = {}
+        self._held: dict[str, Sequence[Held]] = {}
+        self._let_go: set[str] = set()
         self._consumers: dict[str, _PendingConsumer] = {}
 
-    def raise_generation(self, provider_id: int, generation: int, at: datetime) -> None:
-        self._generations[provider_id] = {"provider": provider_id, "generation": generation, "updated_at": at}
+    def raise_generation(self, provider_id: int, generation: int) -> None:
+        self._generations[provider_id] = generation
 
     def forget_provider(self, provider_id: int) -> None:
         """It is removed, and the database may give its id to the next one."""
         self._generations.pop(provider_id, None)
 
-    def replace_allocations(self, consumer: str, rows: Sequence[Values]) -> None:
-        self._held[consumer] = rows
+    def replace_allocations(self, consumer: str, *, held_some: bool, now_holds: Sequence[Held]) -> None:
+        if held_some:
+            self._let_go.add(consumer)
+        self._held[consumer] = now_holds
 
     def put_consumer(self, consumer: Consumer, *, was_there: bool) -> None:
         self._pending(consumer.uuid, was_there=was_there).now_is = consumer
@@ -61,52 +58,60 @@ class Gathered:
         """The first word on a consumer tells whether it was there before the batch."""
         return self._consumers.setdefault(uuid, _PendingConsumer(was_there=was_there))
 
-    def write(self, world: World, now: datetime) -> None:
-        """Writes it all. `world` is the world after the last effect."""
+    def prepare(self, now: datetime) -> None:
+        """Finds or makes what `statements` needs to know from the database."""
+        kept = [each.now_is for each in self._consumers.values() if each.now_is is not None]
+        self._find_owners(self._projects, {consumer.project for consumer in kept}, now)
+        self._find_owners(self._users, {consumer.user for consumer in kept}, now)
+
+    def statements(self, world: World, now: datetime) -> Iterator[Statement]:
+        """All that is to be written. `world` is the world after the last effect."""
+        dialect = self._conn.dialect
         if self._generations:
-            self._conn.execute(_CHANGE_PROVIDER, list(self._generations.values()))
-        if self._held:
-            self._conn.execute(_LET_GO, {"consumers": list(self._held)})
-            rows = [row for held in self._held.values() for row in held]
-            if rows:
-                self._conn.execute(insert(t.allocations), rows)
-        if self._consumers:
-            self._write_consumers(world, now)
+            rows = list(self._generations.items())
+            yield from change(dialect, t.resource_providers, "id", ("generation",), rows, ("updated_at", now))
+        let_go = [uuid for uuid in self._held if uuid in self._let_go or not self._is_new(uuid)]
+        if let_go:
+            yield from deletion(dialect, t.allocations, "consumer_id", let_go)
+        held = [(*each, uuid, now) for uuid, holding in self._held.items() for each in holding]
+        if held:
+            columns = ("resource_provider_id", "resource_class_id", "used", "consumer_id", "created_at")
+            yield from insertion(dialect, t.allocations, columns, held)
+        yield from self._consumer_statements(world, now)
 
     def remember(self) -> None:
         """The transaction is committed: ids of owners that it made are good."""
         for owners, ids in self._owner_ids.items():
             owners.remember(ids)
 
-    def _write_consumers(self, world: World, now: datetime) -> None:
+    def _consumer_statements(self, world: World, now: datetime) -> Iterator[Statement]:
+        dialect = self._conn.dialect
         gone = [uuid for uuid, each in self._consumers.items() if each.was_there and each.now_is is None]
         if gone:
-            self._conn.execute(_FORGET_CONSUMERS, {"consumers": gone})
-        kept = [(each.was_there, each.now_is) for each in self._consumers.values() if each.now_is is not None]
-        projects = self._ids_of_owners(self._projects, {consumer.project for _, consumer in kept}, now)
-        users = self._ids_of_owners(self._users, {consumer.user for _, consumer in kept}, now)
-        changed: list[Values] = []
-        added: list[Values] = []
-        for was_there, consumer in kept:
-            values = {
-                "project_id": projects[consumer.project],
-                "user_id": users[consumer.user],
-                "consumer_type_id": _type_id(world, consumer),
-                "generation": consumer.generation,
-            }
-            if was_there:
-                changed.append({"consumer": consumer.uuid, "updated_at": now, **values})
-            else:
-                added.append({"uuid": consumer.uuid, "created_at": now, **values})
+            yield from deletion(dialect, t.consumers, "uuid", gone)
+        columns = ("project_id", "user_id", "consumer_type_id", "generation")
+        changed = [self._row(each, world) for each in self._kept(were_there=True)]
         if changed:
-            self._conn.execute(_CHANGE_CONSUMER, changed)
+            yield from change(dialect, t.consumers, "uuid", columns, changed, ("updated_at", now))
+        added = [(*self._row(each, world), now) for each in self._kept(were_there=False)]
         if added:
-            self._conn.execute(insert(t.consumers), added)
+            yield from insertion(dialect, t.consumers, ("uuid", *columns, "created_at"), added)
 
-    def _ids_of_owners(self, owners: Owners, names: set[str], now: datetime) -> dict[str, int]:
-        ids = owners.ids(self._conn, names, now)
-        self._owner_ids[owners].update(ids)
-        return ids
+    def _is_new(self, consumer: str) -> bool:
+        pending = self._consumers.get(consumer)
+        return pending is not None and not pending.was_there
+
+    def _kept(self, *, were_there: bool) -> Iterable[Consumer]:
+        pending = self._consumers.values()
+        return (each.now_is for each in pending if each.was_there == were_there and each.now_is is not None)
+
+    def _row(self, consumer: Consumer, world: World) -> tuple[object, ...]:
+        project = self._owner_ids[self._projects][consumer.project]
+        user = self._owner_ids[self._users][consumer.user]
+        return consumer.uuid, project, user, _type_id(world, consumer), consumer.generation
+
+    def _find_owners(self, owners: Owners, names: set[str], now: datetime) -> None:
+        self._owner_ids[owners].update(owners.ids(self._conn, names, now))
 
 
 class _PendingConsumer:

@@ -58,7 +58,7 @@ class SchemaError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class Found:
     """What a database holds before anything is done to it."""
 
     revision: str | None
@@ -72,28 +72,26 @@ class _Found:
 def sync(db: Database) -> None:
     """Create what is missing. Raises SchemaError, and changes nothing, if we do not know the schema."""
     with db.change_schema() as connection:
-        found = _look(connection)
-        if found.revision is None and not (found.present & _reference_tables()):
+        found = look(connection)
+        if found.revision is None and holds_nothing(connection, found):
             reference.create_all(connection)
             _set_revision(connection, REFERENCE_HEAD)
         else:
-            _refuse_unless_at_head(found)
+            refuse_unless_at_head(found)
         _upgrade_own(connection)
 
 
 def is_current(db: Database) -> bool:
     """Whether `sync` would have nothing to do."""
     with db.read() as connection:
-        found = _look(connection)
-        return (
-            found.revision == REFERENCE_HEAD and not found.missing and _own_revision(connection) == OWN_HEAD
-        )
+        found = look(connection)
+        return found.revision == REFERENCE_HEAD and not found.missing and own_revision(connection) == OWN_HEAD
 
 
 def has_reference_tables(db: Database) -> bool:
     """Whether there is anything of Placement's to look at."""
     with db.read() as connection:
-        return not _look(connection).missing
+        return not look(connection).missing
 
 
 def version(db: Database) -> str | None:
@@ -113,15 +111,21 @@ def stamp(db: Database, revision: str) -> None:
         _set_revision(connection, resolved)
 
 
-def _look(connection: Connection) -> _Found:
-    return _Found(_revision(connection), frozenset(inspect(connection).get_table_names()))
+def look(connection: Connection) -> Found:
+    return Found(_revision(connection), frozenset(inspect(connection).get_table_names()))
 
 
 def _reference_tables() -> frozenset[str]:
     return frozenset(reference.tables) - {REFERENCE_VERSION_TABLE}
 
 
-def _refuse_unless_at_head(found: _Found) -> None:
+def holds_nothing(connection: Connection, found: Found) -> bool:
+    """Whether there is no row of Placement's. Tables without rows are what an interrupted `sync` may leave."""
+    tables = (reference.tables[name] for name in found.present & _reference_tables())
+    return all(connection.execute(select(table).limit(1)).first() is None for table in tables)
+
+
+def refuse_unless_at_head(found: Found) -> None:
     match found.revision:
         case str(revision) if revision == REFERENCE_HEAD:
             if found.missing:
@@ -162,14 +166,14 @@ def _resolve(revision: str) -> str | None:
     return matches[0]
 
 
-def _own_revision(connection: Connection) -> str | None:
+def own_revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table(OWN_VERSION_TABLE):
         return None
     return connection.scalar(select(own_version.c.version_num))
 
 
 def _upgrade_own(connection: Connection) -> None:
-    revision = _own_revision(connection)
+    revision = own_revision(connection)
     if revision == OWN_HEAD:
         return
     # Imported here because most starts find the tables current, and Alembic takes long to import.

@@ -134,15 +134,13 @@ def _run(
     settings: Settings,
 ) -> Outcome:
     with db.write() as connection:
+        # A database that only the reference has used has no head, and no service of ours to tell.
+        head_before = changes.lock_head(connection) if inspect(connection).has_table(head.name) else None
         outcome = migration(connection, limit, settings)
-        if outcome.done and inspect(connection).has_table(head.name):
-            _tell_running_services(connection, settings.now())
+        if outcome.done and head_before is not None:
+            change = Change(head_before.seq + 1, settings.now(), Actor(), OPERATION, RELOAD)
+            changes.append(connection, [change], changes.new_mark())
         return outcome
-
-
-def _tell_running_services(connection: Connection, now: datetime) -> None:
-    seq = changes.lock_head(connection) + 1
-    changes.append(connection, [Change(seq, now, Actor(), OPERATION, RELOAD)])
 
 
 def _row_id(connection: Connection, owners: Owners, name: str, now: datetime) -> int:

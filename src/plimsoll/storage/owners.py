@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, CursorResult, Table, bindparam, insert, select
 
+from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage import tables as t
 
 REMEMBERED = 50_000
@@ -21,8 +22,9 @@ REMEMBERED = 50_000
 class Owners:
     """The remembered ids of one table, projects or users."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, keeping: Keeping = EXACT) -> None:
         self._table = table
+        self._key = keeping.key
         self._ids: dict[str, int] = {}
         self._select = select(table.c.external_id, table.c.id).where(
             table.c.external_id.in_(bindparam("names", expanding=True))
@@ -34,12 +36,17 @@ class Owners:
         found = {name: self._ids[name] for name in wanted if name in self._ids}
         missing = sorted(wanted - found.keys())
         if missing:
-            found.update((name, id_) for name, id_ in conn.execute(self._select, {"names": missing}))
+            there = {self._key(name): id_ for name, id_ in conn.execute(self._select, {"names": missing})}
             for name in missing:
-                if name not in found:
+                if self._key(name) not in there:
                     row = {"external_id": name, "created_at": now}
-                    found[name] = new_id(conn.execute(insert(self._table), row))
+                    there[self._key(name)] = new_id(conn.execute(insert(self._table), row))
+                found[name] = there[self._key(name)]
         return found
+
+    def forget(self) -> None:
+        """The database may be another than the one that they were read from."""
+        self._ids = {}
 
     def remember(self, ids: dict[str, int]) -> None:
         if len(self._ids) + len(ids) > REMEMBERED:
@@ -54,9 +61,9 @@ def new_id(inserted: CursorResult[Any]) -> int:
     return int(key[0])
 
 
-def projects() -> Owners:
-    return Owners(t.projects)
+def projects(keeping: Keeping = EXACT) -> Owners:
+    return Owners(t.projects, keeping)
 
 
-def users() -> Owners:
-    return Owners(t.users)
+def users(keeping: Keeping = EXACT) -> Owners:
+    return Owners(t.users, keeping)

@@ -8,27 +8,35 @@ else is written at once, because the database numbers what is new and later effe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Table, and_, bindparam, delete, insert, select, update
 
 from plimsoll.domain import effects as e
 from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.keeping import Keeping
 from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
 from plimsoll.storage.gathered import Gathered
 from plimsoll.storage.owners import Owners, new_id
+from plimsoll.storage.statements import Statement
 
-_AGGREGATE_IDS = select(t.placement_aggregates.c.uuid, t.placement_aggregates.c.id).where(
+
+class _Aggregate(NamedTuple):
+    uuid: str
+    id: int
+
+
+_AGGREGATES = select(t.placement_aggregates.c.uuid, t.placement_aggregates.c.id).where(
     t.placement_aggregates.c.uuid.in_(bindparam("uuids", expanding=True))
 )
 
 
 class Recorder:
-    """Records the effects of one batch of commands. Call `flush` before the commit, `remember` after it."""
+    """Records the effects of one batch of commands. Run what is `gathered` before the commit, `remember` after it."""
 
     def __init__(self, conn: Connection, projects: Owners, users: Owners) -> None:
         self._conn = conn
@@ -67,9 +75,10 @@ class Recorder:
             recorded.append(numbered)
         return recorded, world
 
-    def flush(self, world: World, now: datetime) -> None:
-        """Writes what was gathered. `world` is the world after the last effect."""
-        self._gathered.write(world, now)
+    def gathered(self, world: World, now: datetime) -> Iterator[Statement]:
+        """The statements that are yet to be run. `world` is the world after the last effect."""
+        self._gathered.prepare(now)
+        return self._gathered.statements(world, now)
 
     def remember(self) -> None:
         """The transaction is committed: ids of owners that it made are good."""
@@ -119,7 +128,7 @@ class Recorder:
         )
 
     def _raise_generation(self, effect: e.GenerationRaised, world: World, now: datetime) -> None:
-        self._gathered.raise_generation(world.providers[effect.provider].id, effect.generation, effect.at)
+        self._gathered.raise_generation(world.providers[effect.provider].id, effect.generation)
 
     # What a provider has
 
@@ -158,28 +167,34 @@ class Recorder:
             now=now,
         )
 
-    def _set_aggregates(self, effect: e.AggregatesSet, world: World, now: datetime) -> None:
+    def _set_aggregates(self, effect: e.AggregatesSet, world: World, now: datetime) -> e.Effect:
         provider = world.providers[effect.provider]
-        ids = self._aggregate_ids(provider.aggregates ^ effect.aggregates, now)
+        kept = self._aggregates(provider.aggregates ^ effect.aggregates, world.keeping, now)
+        # The database may know an aggregate in another spelling that it takes for the same.
+        aggregates = frozenset(kept[uuid].uuid if uuid in kept else uuid for uuid in effect.aggregates)
         self._replace_marks(
             t.resource_provider_aggregates,
             "aggregate_id",
             provider.id,
-            gone=[ids[uuid] for uuid in provider.aggregates - effect.aggregates],
-            new=[ids[uuid] for uuid in effect.aggregates - provider.aggregates],
+            gone=[kept[uuid].id for uuid in provider.aggregates - aggregates],
+            new=[kept[uuid].id for uuid in aggregates - provider.aggregates],
             now=now,
         )
+        return replace(effect, aggregates=aggregates)
 
-    def _aggregate_ids(self, uuids: Iterable[str], now: datetime) -> dict[str, int]:
+    def _aggregates(self, uuids: Iterable[str], keeping: Keeping, now: datetime) -> dict[str, _Aggregate]:
+        """The rows of these aggregates, by the spelling asked for and by their own; new ones are made."""
         wanted = sorted(uuids)
         if not wanted:
             return {}
-        ids = {row.uuid: row.id for row in self._conn.execute(_AGGREGATE_IDS, {"uuids": wanted})}
+        found = {row.uuid: _Aggregate(*row) for row in self._conn.execute(_AGGREGATES, {"uuids": wanted})}
+        by_key = {keeping.key(uuid): aggregate for uuid, aggregate in found.items()}
         for uuid in wanted:
-            if uuid not in ids:
-                row = {"uuid": uuid, "created_at": now}
-                ids[uuid] = new_id(self._conn.execute(insert(t.placement_aggregates), row))
-        return ids
+            if keeping.key(uuid) not in by_key:
+                made = self._conn.execute(insert(t.placement_aggregates), {"uuid": uuid, "created_at": now})
+                by_key[keeping.key(uuid)] = _Aggregate(uuid, new_id(made))
+            found[uuid] = by_key[keeping.key(uuid)]
+        return found
 
     def _replace_marks(
         self, table: Table, column: str, provider_id: int, *, gone: list[int], new: list[int], now: datetime
@@ -194,19 +209,8 @@ class Recorder:
     # What consumers hold
 
     def _replace_allocations(self, effect: e.AllocationsReplaced, world: World, now: datetime) -> None:
-        rows = []
-        for allocation in effect.after:
-            provider_id, class_id = _ids(world, allocation.provider, allocation.resource_class)
-            rows.append(
-                {
-                    "resource_provider_id": provider_id,
-                    "resource_class_id": class_id,
-                    "consumer_id": effect.consumer,
-                    "used": allocation.amount,
-                    "created_at": now,
-                }
-            )
-        self._gathered.replace_allocations(effect.consumer, rows)
+        holds = [(*_ids(world, each.provider, each.resource_class), each.amount) for each in effect.after]
+        self._gathered.replace_allocations(effect.consumer, held_some=bool(effect.before), now_holds=holds)
 
     def _add_consumer(self, effect: e.ConsumerAdded, world: World, now: datetime) -> None:
         self._gathered.put_consumer(effect.consumer, was_there=False)

@@ -16,6 +16,7 @@ from sqlalchemy import (
     DateTime,
     Float,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
@@ -39,7 +40,7 @@ REFERENCE_VERSION_TABLE = "alembic_version"
 OWN_VERSION_TABLE = "plimsoll_alembic_version"
 
 # The newest of `migrations/versions`, said here too so that a service whose tables are current need not load them.
-OWN_HEAD = "0001"
+OWN_HEAD = "0002"
 
 reference = MetaData()
 own = MetaData()
@@ -75,8 +76,11 @@ resource_providers = Table(
     Column("uuid", String(36), nullable=False),
     Column("name", Unicode(200)),
     Column("generation", Integer),
-    Column("root_provider_id", Integer, ForeignKey("resource_providers.id")),
-    Column("parent_provider_id", Integer, ForeignKey("resource_providers.id")),
+    Column("root_provider_id", Integer),
+    Column("parent_provider_id", Integer),
+    # In this order, here and below: MySQL names them after it.
+    ForeignKeyConstraint(["parent_provider_id"], ["resource_providers.id"]),
+    ForeignKeyConstraint(["root_provider_id"], ["resource_providers.id"]),
     UniqueConstraint("uuid", name="uniq_resource_providers0uuid"),
     UniqueConstraint("name", name="uniq_resource_providers0name"),
     Index("resource_providers_root_provider_id_idx", "root_provider_id"),
@@ -144,14 +148,10 @@ resource_provider_traits = Table(
     "resource_provider_traits",
     reference,
     *_timestamps(),
-    Column("trait_id", Integer, ForeignKey("traits.id"), primary_key=True, autoincrement=False),
-    Column(
-        "resource_provider_id",
-        Integer,
-        ForeignKey("resource_providers.id"),
-        primary_key=True,
-        autoincrement=False,
-    ),
+    Column("trait_id", Integer, primary_key=True, autoincrement=False),
+    Column("resource_provider_id", Integer, primary_key=True, autoincrement=False),
+    ForeignKeyConstraint(["resource_provider_id"], ["resource_providers.id"]),
+    ForeignKeyConstraint(["trait_id"], ["traits.id"]),
     Index("resource_provider_traits_resource_provider_trait_idx", "resource_provider_id", "trait_id"),
 )
 
@@ -224,6 +224,7 @@ head = Table(
     own,
     Column("id", SmallInteger, primary_key=True, autoincrement=False),
     Column("seq", BigInteger, nullable=False),
+    Column("mark", BigInteger, nullable=False, server_default=text("0")),
     CheckConstraint("id = 1", name="plimsoll_head_is_one_row"),
 )
 
@@ -237,4 +238,6 @@ changes = Table(
     Column("project_id", String(255)),
     Column("operation", String(64), nullable=False),
     Column("effects", Text().with_variant(mysql.LONGTEXT(), "mysql", "mariadb"), nullable=False),
+    # Whose write it was: every batch of writes has a number of its own.
+    Column("mark", BigInteger, nullable=False, server_default=text("0")),
 )

@@ -16,12 +16,12 @@ from oslo_config import cfg
 from oslo_middleware import CORS, HTTPProxyToWSGI
 
 from plimsoll.access import Policy, caller_of, guarded
-from plimsoll.service.placement import Placement
+from plimsoll.service.placement import DatabaseFault, Placement, ValueNotKept
 from plimsoll.wire.answers import UNDATED, Answer, http_date
 from plimsoll.wire.call import REQUEST_ID_KEY, Call
 from plimsoll.wire.checks import METHOD_NOT_ALLOWED
 from plimsoll.wire.drain import Drain
-from plimsoll.wire.errors import Refused, problem_of
+from plimsoll.wire.errors import VALUE_NOT_KEPT, Refused, problem_of, unavailable
 from plimsoll.wire.features import Feature
 from plimsoll.wire.microversion import ENVIRON_HEADER, HEADER, Version, negotiate
 from plimsoll.wire.problems import JSON, STATUS_LINES, Problem, rendered
@@ -64,6 +64,12 @@ class Api:
             answer = self._answer(environ, version)
         except Problem as problem:
             return _send_problem(problem, environ, version, start_response)
+        except DatabaseFault as fault:
+            LOG.error("%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), fault)
+            return _send_problem(unavailable(fault), environ, version, start_response)
+        except ValueNotKept as unkept:
+            LOG.info("%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), unkept)
+            return _send_problem(Problem(400, VALUE_NOT_KEPT), environ, version, start_response)
         except Exception:
             LOG.exception("Unexpected error on %s %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"))
             words = "An unexpected error occurred. The log of the service has more about this request."
@@ -135,6 +141,8 @@ def _send_problem(
             headers.append(("vary", HEADER))
     if problem.allow is not None:
         headers.append(("allow", problem.allow))
+    if problem.retry_after is not None:
+        headers.append(("retry-after", str(problem.retry_after)))
     start_response(STATUS_LINES[problem.status], headers)
     return (body,)
 

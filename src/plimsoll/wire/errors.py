@@ -14,6 +14,7 @@ from typing import Any
 
 from plimsoll.domain import refusals as r
 from plimsoll.domain.refusals import Refusal
+from plimsoll.service.placement import DatabaseFault, OutcomeUnknown
 from plimsoll.wire.problems import (
     CONCURRENT_UPDATE,
     DUPLICATE_NAME,
@@ -40,6 +41,8 @@ Words = Mapping[type[Refusal], Say]
 
 _CREATE_FAILED = "Object action create failed because: "
 _UPDATE_FAILED = "Object action update failed because: "
+
+VALUE_NOT_KEPT = "The request holds a character or a number that the database has no way to keep."
 
 PLAIN: Mapping[type[Refusal], str] = {
     r.ProviderMissing: "No resource provider with uuid {uuid} found",
@@ -265,3 +268,13 @@ def _facts(refusal: Refusal) -> dict[str, Any]:
         name: ", ".join(value) if isinstance(value, tuple) else value
         for name, value in asdict(refusal).items()
     }
+
+
+def unavailable(fault: DatabaseFault) -> Problem:
+    """The problem that a fault of the database is, for a client that can do nothing but wait."""
+    outcome = (
+        "Whether the request was carried out is not known: look before you repeat it."
+        if isinstance(fault, OutcomeUnknown)
+        else "Nothing was changed. Try again."
+    )
+    return Problem(503, f"{fault.summary} {outcome}", retry_after=fault.retry_after)

@@ -42,6 +42,7 @@ class Problem(Exception):
         code: str = UNDEFINED,
         *,
         allow: str | None = None,
+        retry_after: int | None = None,
         bare: bool = False,
         facts: tuple[tuple[str, str], ...] = (),
     ) -> None:
@@ -50,6 +51,7 @@ class Problem(Exception):
         self.detail = detail
         self.code = code
         self.allow = allow
+        self.retry_after = retry_after
         self.bare = bare
         """Whether the answer goes without `vary`: it does where the problem lies outside of a handler."""
         self.facts = facts
@@ -65,6 +67,7 @@ _EXPLANATIONS = {
     404: "The resource could not be found.",
     409: "There was a conflict when trying to complete your request.",
     413: "The body of your request was too large for this server.",
+    503: "The server is currently unavailable. Please try again at a later time.",
     500: "The server has either erred or is incapable of performing the requested operation.",
 }
 

@@ -27,14 +27,12 @@ CLASSES = ["VCPU", "DISK_GB", "PCI"]
 TRAITS = ["FAST", "BIG", "RED"]
 AGGREGATES = ["x", "y", "z"]
 
-CATALOGS = {
-    "classes": Catalog(Term(number, name) for number, name in enumerate(CLASSES)),
-    "traits": Catalog(Term(number, name) for number, name in enumerate([*TRAITS, SHARING_TRAIT])),
-}
+_CLASSES = Catalog(Term(number, name) for number, name in enumerate(CLASSES))
+_TRAITS = Catalog(Term(number, name) for number, name in enumerate([*TRAITS, SHARING_TRAIT]))
 
 
 def world_of(providers: list[Provider]) -> World:
-    return World.of(providers, **CATALOGS)
+    return World.of(providers, classes=_CLASSES, traits=_TRAITS)
 
 
 class Dice:

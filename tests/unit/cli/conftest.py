@@ -30,3 +30,7 @@ def run(file: Path) -> Run:
         return CliRunner().invoke(main, arguments, obj=program)
 
     return run
+
+
+def url_of(file: Path) -> str:
+    return f"sqlite:///{file}"

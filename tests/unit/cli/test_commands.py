@@ -82,7 +82,7 @@ def test_a_bad_setting_is_named_with_its_place(run: Run, tmp_path: Path) -> None
     ("url", "says"),
     [
         ("sqlite://", "in memory"),
-        ("mysql+pymysql://x/y", "mysql databases are not supported yet"),
+        ("oracle://x/y", "oracle databases are not supported"),
         ("sqlite:////proc/nothing/here.sqlite", "/proc/nothing"),
     ],
 )

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.storage import reference
-from tests.unit.cli.conftest import Run
+from tests.unit.cli.conftest import Run, url_of
 
 
 def test_the_version_of_nothing_is_none_as_the_reference_says(run: Run, file: Path, tmp_path: Path) -> None:
-    theirs = reference.manage(tmp_path / "theirs.sqlite", "db", "version")
+    theirs = reference.manage(url_of(tmp_path / "theirs.sqlite"), "db", "version")
     ours = run("db", "version")
     assert (ours.exit_code, ours.stdout) == (theirs.returncode, theirs.stdout) == (0, "None\n")
 
@@ -23,7 +23,11 @@ def test_the_version_of_nothing_is_none_as_the_reference_says(run: Run, file: Pa
 def test_sync_is_silent_and_version_then_prints_what_the_reference_prints(run: Run, file: Path) -> None:
     done = run("db", "sync")
     assert (done.exit_code, done.output) == (0, "")
-    assert run("db", "version").stdout == reference.manage(file, "db", "version").stdout == "a082b8bb98d0\n"
+    assert (
+        run("db", "version").stdout
+        == reference.manage(url_of(file), "db", "version").stdout
+        == "a082b8bb98d0\n"
+    )
 
 
 def test_a_refused_sync_says_what_to_run_and_exits_1(run: Run) -> None:
@@ -55,11 +59,13 @@ def test_online_data_migrations_print_and_exit_as_the_reference_s_do(
     run: Run, file: Path, tmp_path: Path, runs: list[tuple[str, ...]]
 ) -> None:
     run("db", "sync")
-    reference.fill(file)
+    reference.fill(url_of(file))
     theirs = tmp_path / "theirs.sqlite"
     shutil.copy(file, theirs)
     for arguments in runs:
-        expected = reference.run("placement-manage", theirs, "db", "online_data_migrations", *arguments)
+        expected = reference.run(
+            "placement-manage", url_of(theirs), "db", "online_data_migrations", *arguments
+        )
         done = run("db", "online_data_migrations", *arguments)
         assert (done.exit_code, done.stdout) == (expected.returncode, expected.stdout)
 
@@ -78,7 +84,7 @@ def test_a_migration_that_fails_is_2_unless_a_limited_run_got_something_done(
     run: Run, file: Path, arguments: tuple[str, ...], status: int
 ) -> None:
     run("db", "sync")
-    reference.fill(file)
+    reference.fill(url_of(file))
     break_roots(file)
     done = run("db", "online_data_migrations", *arguments)
     assert done.exit_code == status
@@ -100,7 +106,7 @@ def test_verify_asks_for_a_sync_when_there_is_nothing_to_verify(run: Run) -> Non
 
 def test_verify_names_faults_and_what_to_do_and_exits_1(run: Run, file: Path) -> None:
     run("db", "sync")
-    reference.fill(file)
+    reference.fill(url_of(file))
     done = run("db", "verify")
     assert done.exit_code == 1
     assert "fault  providers without a root (11 times)\n       provider provider-1\n" in done.stdout
@@ -111,7 +117,7 @@ def test_verify_names_faults_and_what_to_do_and_exits_1(run: Run, file: Path) ->
 
 def test_a_note_is_no_fault(run: Run, file: Path) -> None:
     run("db", "sync")
-    reference.fill(file)
+    reference.fill(url_of(file))
     run("db", "online_data_migrations")
     connection = sqlite3.connect(file)
     with connection:

@@ -1,44 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll status upgrade check` draws and exits as `placement-status` does, side by side on the same file."""
+"""`plimsoll status upgrade check`: as `placement-status` it draws and exits as that does, on the same file.
+
+Under its own name it tells an operator who is about to take over what it finds, what that means and what to run.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from plimsoll.cli.settings import Program
 from tests.storage import reference
+from tests.support.databases import run_sql
 from tests.unit.cli.conftest import Run
 
 AS_PLACEMENT = Program(manage="placement-manage")
 
 
+@pytest.fixture
+def url(file: Path) -> str:
+    return f"sqlite:///{file}"
+
+
 @pytest.mark.parametrize("steps", [0, 1, 2], ids=["failure", "warning", "success"])
-def test_the_table_and_the_status_are_the_reference_s(run: Run, file: Path, steps: int) -> None:
+def test_the_table_and_the_status_are_the_reference_s(run: Run, url: str, steps: int) -> None:
     run("db", "sync")
-    reference.fill(file)
+    reference.fill(url)
     for _ in range(steps):
         run("db", "online_data_migrations", "--max-count", "11")
 
     done = run("status", "upgrade", "check", program=AS_PLACEMENT)
 
-    theirs = reference.run("placement-status", file, "upgrade", "check")
+    theirs = reference.run("placement-status", url, "upgrade", "check")
     assert (done.exit_code, done.stdout) == (theirs.returncode, theirs.stdout)
     assert done.exit_code == 2 - steps
 
 
-def test_a_user_of_this_command_is_told_to_run_this_command(run: Run, file: Path) -> None:
+def test_json_says_the_same(run: Run, url: str) -> None:
     run("db", "sync")
-    reference.fill(file)
-    assert '"plimsoll db' in run("status", "upgrade", "check").stdout
-
-
-def test_json_says_the_same(run: Run, file: Path) -> None:
-    run("db", "sync")
-    reference.fill(file)
+    reference.fill(url)
     done = run("status", "upgrade", "check", "--json", program=AS_PLACEMENT)
     assert done.exit_code == 2
     assert json.loads(done.stdout) == {
@@ -61,21 +65,229 @@ def test_json_says_the_same(run: Run, file: Path) -> None:
     }
 
 
-def test_a_policy_file_in_json_is_a_failure(run: Run, file: Path, tmp_path: Path) -> None:
+def test_a_policy_file_in_json_is_a_failure(run: Run, url: str, tmp_path: Path) -> None:
     run("db", "sync")
     policy = tmp_path / "policy.json"
     policy.write_text('{"placement:usages": "@"}')
     settings = tmp_path / "placement.conf"
     settings.write_text(f"[oslo_policy]\npolicy_file = {policy}\n")
 
-    done = run("status", "upgrade", "check", "--config-file", str(settings))
+    done = run("status", "upgrade", "check", "--config-file", str(settings), program=AS_PLACEMENT)
 
-    theirs = reference.run("placement-status", file, "--config-file", str(settings), "upgrade", "check")
+    theirs = reference.run("placement-status", url, "--config-file", str(settings), "upgrade", "check")
     assert (done.exit_code, done.stdout) == (theirs.returncode, theirs.stdout)
     assert done.exit_code == 2
+    assert checked(run, "--config-file", str(settings))["Policy File JSON to YAML Migration"][0] == 2
 
 
-def test_checks_that_cannot_run_are_255_and_not_a_failure(run: Run, file: Path) -> None:
-    done = run("status", "upgrade", "check")
-    assert done.exit_code == reference.run("placement-status", file, "upgrade", "check").returncode == 255
+def test_checks_that_cannot_run_are_255_and_not_a_failure(
+    run: Run, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = run("status", "upgrade", "check", program=AS_PLACEMENT)
+    assert done.exit_code == reference.run("placement-status", url, "upgrade", "check").returncode == 255
     assert done.stdout.startswith("Error:\n")
+    monkeypatch.setenv("OS_PLACEMENT_DATABASE__CONNECTION", "no database at all")
+    done = run("status", "upgrade", "check")
+    assert (done.exit_code, done.stdout[:7]) == (255, "Error:\n")
+
+
+def checked(run: Run, *options: str) -> dict[str, tuple[int, str]]:
+    """Code and details of each check under our own name."""
+    done = run("status", "upgrade", "check", "--json", *options)
+    results: list[dict[str, Any]] = json.loads(done.stdout)["checks"]
+    assert done.exit_code == max(result["result"] for result in results)
+    return {result["check"]: (result["result"], result["details"]) for result in results}
+
+
+def test_on_a_database_in_order_all_is_well(run: Run) -> None:
+    run("db", "sync")
+    found = checked(run)
+    assert {code for code, _ in found.values()} == {0}
+    assert list(found) == [
+        *("Settings", "Database", "Placement Schema", "Plimsoll Tables"),
+        *("Missing Root Provider IDs", "Incomplete Consumers", "Contradicting Rows", "Capacity", "Names"),
+        *("Size", "Change Log", "Policy File JSON to YAML Migration"),
+    ]
+    assert found["Database"][1].startswith("SQLite 3.")
+    assert "It is at revision a082b8bb98d0" in found["Placement Schema"][1]
+
+
+def test_an_empty_database_is_no_obstacle(run: Run) -> None:
+    found = checked(run)
+    assert found["Placement Schema"] == (0, "There is nothing yet. `plimsoll db sync` creates every table.")
+    assert found["Plimsoll Tables"][0] == 0
+    assert "Size" not in found
+
+
+def test_nothing_is_changed_by_looking(run: Run, url: str, file: Path) -> None:
+    reference.manage(url, "db", "sync")
+    reference.fill(url)
+    before = file.read_bytes()
+    checked(run)
+    assert file.read_bytes() == before
+
+
+def test_what_the_reference_left_unfinished_is_told_with_what_to_run(run: Run, url: str) -> None:
+    reference.manage(url, "db", "sync")
+    reference.fill(url)
+
+    found = checked(run)
+
+    assert found["Missing Root Provider IDs"][0] == 2
+    assert found["Missing Root Provider IDs"][1].startswith(
+        "11 providers without a root: no answer shows them"
+    )
+    assert found["Incomplete Consumers"][0] == 1
+    assert found["Incomplete Consumers"][1].startswith("7 consumers without a record")
+    for check in ("Missing Root Provider IDs", "Incomplete Consumers"):
+        assert "Run `plimsoll db online_data_migrations`" in found[check][1]
+    assert found["Contradicting Rows"] == (0, "No row contradicts another.")
+    assert "`plimsoll db sync` adds plimsoll_alembic_version, plimsoll_changes" in found["Plimsoll Tables"][1]
+
+
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("UPDATE alembic_version SET version_num = '422ece571366'", "Run `placement-manage db sync`"),
+        ("UPDATE alembic_version SET version_num = 'ffffffffffff'", "belongs to another service"),
+        ("DROP TABLE users", "these tables are missing: users"),
+        ("DELETE FROM alembic_version", "`plimsoll db stamp head`"),
+    ],
+)
+def test_a_schema_that_cannot_be_taken_over_is_a_failure(
+    run: Run, url: str, statement: str, says: str
+) -> None:
+    reference.manage(url, "db", "sync")
+    reference.fill(url)
+    run_sql(url, statement)
+    code, details = checked(run)["Placement Schema"]
+    assert code == 2
+    assert says in details
+    assert run("db", "sync").exit_code == 1, "sync refuses what the check calls a failure"
+
+
+@pytest.mark.parametrize(
+    ("revision", "code", "says"),
+    [("0001", 0, "`plimsoll db sync` brings them to"), ("9999", 2, "a newer Plimsoll made them")],
+)
+def test_the_revision_of_our_own_tables_is_told(
+    run: Run, url: str, revision: str, code: int, says: str
+) -> None:
+    run("db", "sync")
+    run_sql(url, f"UPDATE plimsoll_alembic_version SET version_num = '{revision}'")
+    found = checked(run)["Plimsoll Tables"]
+    assert found[0] == code
+    assert says in found[1]
+
+
+def test_rows_that_contradict_each_other_are_summarised(run: Run, url: str) -> None:
+    run("db", "sync")
+    reference.fill(url)
+    run_sql(url, "UPDATE allocations SET resource_provider_id = 99 WHERE consumer_id = 'consumer-3'")
+    code, details = checked(run)["Contradicting Rows"]
+    assert code == 1
+    assert details.startswith(
+        "allocations.resource_provider_id names a row of resource_providers that does not exist (2 times)"
+    )
+    assert "Run `plimsoll db verify`" in details
+
+
+def test_a_provider_loaded_past_its_line_is_a_note(run: Run, url: str) -> None:
+    run("db", "sync")
+    reference.fill(url)
+    run_sql(url, "UPDATE inventories SET total = 8 WHERE resource_provider_id = 1")
+    code, details = checked(run)["Capacity"]
+    assert code == 0
+    assert "provider provider-1, VCPU: 14 used of 12. Nothing is wrong" in details
+
+
+def test_a_provider_without_a_name_is_a_failure(run: Run, url: str) -> None:
+    run("db", "sync")
+    reference.fill(url)
+    run_sql(url, "UPDATE resource_providers SET name = NULL WHERE id IN (3, 4)")
+    code, details = checked(run)["Names"]
+    assert code == 2
+    assert details.startswith("Providers without a name: provider-3, provider-4.")
+
+
+def test_rows_that_no_worker_could_read_are_a_failure(run: Run, url: str) -> None:
+    run("db", "sync")
+    reference.fill(url)
+    run_sql(url, "UPDATE inventories SET created_at = 'once upon a time' WHERE resource_provider_id = 12")
+    code, details = checked(run)["Size"]
+    assert code == 2
+    assert details.startswith("The rows cannot be read into memory, so that no worker can start")
+
+
+def test_the_size_of_the_cloud_and_of_a_worker_is_told(run: Run, url: str) -> None:
+    run("db", "sync")
+    reference.fill(url)
+    details = checked(run)["Size"][1]
+    assert details.startswith("12 providers with 12 inventories, which a worker reads in ")
+    assert "0 consumers with 14 allocations, which stay in the database" in details
+    assert "A worker needs about 75 MB of memory" in details
+
+
+SETTINGS = """
+[DEFAULT]
+debug = true
+transport_url = rabbit://
+[api]
+auth_strategy = noauth2
+[placement]
+allocation_conflict_retry_count = 3
+[placement_database]
+slave_connection = mysql://secret
+max_pool_size = 3
+max_pool_sise = 3
+[keystone_authtoken]
+username = placement
+[plimsoll]
+causal_raeds = false
+[neutron]
+region_name = one
+"""
+
+
+def test_settings_that_mean_something_else_or_nothing_are_listed(run: Run, tmp_path: Path) -> None:
+    run("db", "sync")
+    settings = tmp_path / "placement.conf"
+    settings.write_text(SETTINGS)
+
+    code, details = checked(run, "--config-file", str(settings))["Settings"]
+
+    assert code == 1
+    told = [told.partition(": ")[0] for told in details.partition("nothing. ")[2].split("; [")]
+    assert [f"[{place.removeprefix('[')}" for place in told] == [
+        "[placement] allocation_conflict_retry_count",
+        "[placement_database] slave_connection",
+        "[api] auth_strategy = noauth2",
+        "[DEFAULT] transport_url",
+        "[placement_database] max_pool_sise",
+        "[plimsoll] causal_raeds",
+        "[neutron]",
+    ]
+    assert "secret" not in details
+
+
+def test_settings_that_only_mean_nothing_are_no_warning(run: Run, tmp_path: Path) -> None:
+    run("db", "sync")
+    settings = tmp_path / "placement.conf"
+    settings.write_text("[placement]\nallocation_conflict_retry_count = 3\n[glance]\nregion_name = one\n")
+    code, details = checked(run, "--config-file", str(settings))["Settings"]
+    assert code == 0
+    assert "there is nothing to retry; [glance]: no such section" in details
+
+
+def test_a_database_that_was_changed_behind_the_log_is_noticed(run: Run, url: str) -> None:
+    run("db", "sync")
+    reference.fill(url)
+    run("db", "online_data_migrations")
+    assert checked(run)["Change Log"] == (0, "Nobody else has written since Plimsoll's last change.")
+    run_sql(
+        url, "UPDATE resource_providers SET generation = 9, updated_at = '2126-01-02 03:04:05' WHERE id = 1"
+    )
+    code, details = checked(run)["Change Log"]
+    assert code == 1
+    assert "its newest row is of 2126-01-02 03:04:05" in details
+    assert "Stop Placement and run `plimsoll db sync`" in details

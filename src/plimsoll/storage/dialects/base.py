@@ -2,18 +2,23 @@
 
 """The seam between the service and one kind of database: what a dialect offers, and what an operator may set.
 
-A dialect gives consistent reads, writes that exclude every other writer of the same database in any process,
-and a number that tells cheaply whether anybody has committed since it was last asked for.
+A dialect gives consistent reads, transactions that write, and the head; and it knows how its database keeps
+texts and ratios, and what its errors mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, Self
 
 from sqlalchemy import URL, Connection
+
+from plimsoll.domain.keeping import Keeping
+from plimsoll.storage.faults import DatabaseFault
+from plimsoll.storage.head import Head
+from plimsoll.storage.statements import Statement
 
 
 class UnusableDatabaseError(Exception):
@@ -22,7 +27,7 @@ class UnusableDatabaseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DatabaseOptions:
-    """The [placement_database] options that shape connections, under their own names."""
+    """The [placement_database] options that shape connections, under their own names, and [plimsoll]causal_reads."""
 
     connection_parameters: str | None = None
     connection_debug: int = 0
@@ -34,12 +39,13 @@ class DatabaseOptions:
     max_retries: int = 10
     retry_interval: int = 10
     mysql_sql_mode: str | None = "TRADITIONAL"
+    causal_reads: bool = True
 
     @classmethod
-    def from_section(cls, section: Mapping[str, Any]) -> Self:
-        """Take what we know from a section of the configuration, and leave the rest."""
+    def from_sections(cls, *sections: Mapping[str, Any]) -> Self:
+        """Take what we know from sections of the configuration, and leave the rest."""
         known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in section.items() if name in known})
+        return cls(**{name: section[name] for section in sections for name in section if name in known})
 
 
 class Dialect(Protocol):
@@ -47,17 +53,38 @@ class Dialect(Protocol):
 
     where: str
 
+    def keeping(self) -> Keeping:
+        """How this database keeps texts and ratios."""
+
     def read(self) -> AbstractContextManager[Connection]:
         """A connection that sees one committed state until it is given back."""
 
+    def glance(self) -> AbstractContextManager[Connection]:
+        """A connection for one query, which costs one round trip and no more."""
+
     def write(self) -> AbstractContextManager[Connection]:
-        """The only writing connection there is, anywhere: commits on a clean exit, else rolls back."""
+        """A transaction: commits on a clean exit, else rolls back. Its first act must be `changes.lock_head`.
+
+        Raises OutcomeUnknown if the commit was tried and no answer came.
+        """
 
     def change_schema(self) -> AbstractContextManager[Connection]:
-        """Like write, and fit for creating tables, even in a database that has none yet."""
+        """Like write, without a head, and fit for creating tables; for one process at a time."""
 
-    def version_token(self) -> int:
-        """A number that is different from the last one if anybody has committed in between."""
+    def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
+        """The rows of each of these queries, in as few round trips as the driver allows."""
+
+    def run(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        """Runs statements whose results nobody looks at, in as few round trips as the driver allows."""
+
+    def taking_the_head(self) -> Statement:
+        """The query for the head that takes it for this transaction."""
+
+    def head(self) -> Head:
+        """The head at some moment after this call began."""
+
+    def fault_of(self, error: BaseException) -> DatabaseFault | None:
+        """What an error of the driver means, if it is neither our mistake nor a row's."""
 
     def dispose(self) -> None:
         """Close every connection. The database may be used again; it is then opened anew."""

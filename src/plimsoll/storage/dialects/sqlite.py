@@ -9,19 +9,23 @@ before it is first needed.
 from __future__ import annotations
 
 import contextlib
-import itertools
-import os
 import sqlite3
 import threading
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import QueuePool
 
+from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
+from plimsoll.storage.dialects.commit import errors_as_sqlalchemys, transaction
+from plimsoll.storage.dialects.forks import begin_anew_after_fork
 from plimsoll.storage.dialects.turnstile import Turnstile
+from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable
+from plimsoll.storage.head import QUERY, Head
+from plimsoll.storage.statements import Statement
 
 # Our own writers queue at the turnstile, so only a stranger (a shell, a backup) can make SQLite wait at all.
 BUSY_SECONDS = 15.0
@@ -30,6 +34,15 @@ BUSY_SECONDS = 15.0
 LOG_SIZE_LIMIT = 64 * 1024 * 1024
 
 IDLE_READERS = 8
+
+_FAULTS: dict[int, type[DatabaseFault]] = {
+    sqlite3.SQLITE_BUSY: Busy,
+    sqlite3.SQLITE_LOCKED: Busy,
+    sqlite3.SQLITE_READONLY: Refusing,
+    sqlite3.SQLITE_IOERR: Unreachable,
+    sqlite3.SQLITE_FULL: Refusing,
+    sqlite3.SQLITE_CANTOPEN: Refusing,
+}
 
 _IN_MEMORY = (
     "{url} is a database in memory, which each process would have for itself: two workers would differ."
@@ -52,9 +65,8 @@ class SQLite:
         self.where = str(self.path)
         self._url = url.set(database=self.where)
         self._options = options
-        self._epochs = itertools.count(1)
         self._start_afresh()
-        _all_open.add(self)
+        begin_anew_after_fork(self)
 
     def _start_afresh(self) -> None:
         # Readers are as many as there are threads: a limit on them could only make one of them fail.
@@ -63,29 +75,60 @@ class SQLite:
         self._writer = self._engine(self._set_up_writer, _begin_writing, 1, max_overflow=0)
         self._turnstile = Turnstile(self.path.with_name(self.path.name + ".writers"))
         self._probe: sqlite3.Connection | None = None
-        self._probe_epoch = 0
         self._probe_lock = threading.Lock()
+        self._seen: tuple[int, Head] | None = None
+
+    def keeping(self) -> Keeping:
+        return EXACT
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
         with self._readers.connect() as connection, connection.begin():
             yield connection
 
+    # A transaction that reads costs SQLite nothing.
+    glance = read
+
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
         self._make_directory()
-        with self._turnstile.passed(), self._writer.connect() as connection, connection.begin():
+        with (
+            self._turnstile.passed(),
+            self._writer.connect() as connection,
+            transaction(connection, self.fault_of),
+        ):
             yield connection
 
     # SQLite's DDL is transactional, and its write lock covers a file without any table.
     change_schema = write
 
-    def version_token(self) -> int:
+    def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
+        driver = _driver(connection)
+        with errors_as_sqlalchemys(sqlite3.Error, connection):
+            return [driver.execute(*each).fetchall() for each in queries]
+
+    def run(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        driver = _driver(connection)
+        with errors_as_sqlalchemys(sqlite3.Error, connection):
+            for each in statements:
+                driver.execute(*each)
+
+    def taking_the_head(self) -> Statement:
+        return Statement(QUERY)  # the transaction has taken everything when it began
+
+    def head(self) -> Head:
         with self._probe_lock:
             probe = self._probe or self._open_probe()
             version: int = probe.execute("PRAGMA data_version").fetchone()[0]
-            # SQLite counts per connection, from one start: a new probe must not repeat an old one's number.
-            return self._probe_epoch << 40 | version
+            # Whoever commits in between changes the version that is asked for next time.
+            if self._seen is None or self._seen[0] != version:
+                self._seen = version, Head(*probe.execute(QUERY).fetchone())
+            return self._seen[1]
+
+    def fault_of(self, error: BaseException) -> DatabaseFault | None:
+        code = getattr(error, "sqlite_errorcode", None)
+        kind = None if code is None else _FAULTS.get(code & 0xFF)
+        return None if kind is None else kind(error)
 
     def dispose(self) -> None:
         self._readers.dispose()
@@ -94,14 +137,13 @@ class SQLite:
         with self._probe_lock:
             if self._probe is not None:
                 self._probe.close()
-                self._probe = None
+                self._probe = self._seen = None
 
     def _open_probe(self) -> sqlite3.Connection:
         self._make_directory()
         self._probe = sqlite3.connect(
             self.where, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        self._probe_epoch = next(self._epochs)
         return self._probe
 
     def _make_directory(self) -> None:
@@ -142,12 +184,12 @@ class SQLite:
         connection.execute(f"PRAGMA journal_size_limit = {LOG_SIZE_LIMIT}")
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._options.sqlite_synchronous else 'OFF'}")
 
-    def _forget_parent(self) -> None:
-        # SQLite connections must not be used on both sides of a fork. Closing them here could release what the
-        # parent holds, so they are kept, untouched, for the life of this process.
-        _left_by_parent.append((self._readers, self._writer, self._probe))
+    def forget_parent(self) -> object:
+        # SQLite connections must not be used on both sides of a fork.
+        left = (self._readers, self._writer, self._probe)
         self._turnstile.leave_to_parent()
         self._start_afresh()
+        return left
 
 
 def _set_up_reader(connection: sqlite3.Connection) -> None:
@@ -156,25 +198,17 @@ def _set_up_reader(connection: sqlite3.Connection) -> None:
 
 def _begin_reading(connection: Connection) -> None:
     # Straight to the driver: this cannot fail, and SQLAlchemy's way around costs more than the whole read.
+    _driver(connection).execute("BEGIN")
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
-    driver.execute("BEGIN")
+    return driver
 
 
 def _begin_writing(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-_all_open: weakref.WeakSet[SQLite] = weakref.WeakSet()
-_left_by_parent: list[object] = []
-
-
-def _after_fork() -> None:
-    for database in list(_all_open):
-        database._forget_parent()
-
-
-os.register_at_fork(after_in_child=_after_fork)
 
 
 def _file_of(url: URL) -> Path:

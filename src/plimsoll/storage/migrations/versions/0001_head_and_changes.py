@@ -13,12 +13,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    head = op.create_table(
+    op.create_table(
         "plimsoll_head",
         sa.Column("id", sa.SmallInteger, autoincrement=False, nullable=False),
         sa.Column("seq", sa.BigInteger, nullable=False),
         sa.PrimaryKeyConstraint("id"),
         sa.CheckConstraint("id = 1", name="plimsoll_head_is_one_row"),
+        if_not_exists=True,
     )
     op.create_table(
         "plimsoll_changes",
@@ -37,5 +38,9 @@ def upgrade() -> None:
         sa.Column("operation", sa.String(64), nullable=False),
         sa.Column("effects", sa.Text().with_variant(mysql.LONGTEXT(), "mysql", "mariadb"), nullable=False),
         sa.PrimaryKeyConstraint("seq"),
+        if_not_exists=True,
     )
-    op.bulk_insert(head, [{"id": 1, "seq": 0}])
+    # Not every database undoes half a migration: what an interrupted one has left is taken as it is.
+    head = sa.table("plimsoll_head", sa.column("id", sa.SmallInteger), sa.column("seq", sa.BigInteger))
+    if op.get_bind().scalar(sa.select(sa.func.count()).select_from(head)) == 0:
+        op.bulk_insert(head, [{"id": 1, "seq": 0}])

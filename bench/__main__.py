@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The command: `python -m bench [run|profile|page] ...`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from bench import page, run
+from bench.profiling import command as profile
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for module, name in ((run, "run"), (profile, "profile"), (page, "page")):
+        command = commands.add_parser(name, help=module.HELP, description=module.__doc__)
+        module.add_arguments(command)
+        command.set_defaults(main=module.main)
+    arguments = parser.parse_args()
+    status: int = arguments.main(arguments)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

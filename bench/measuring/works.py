@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Everything that is measured side by side, with the ratio that must be reached.
+
+A goal is how many times the reference's speed Plimsoll must have in the same run. A work without a goal is shown
+and not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bench.client.driving import Clients
+from bench.client.units import FLAVOUR, claims, reads, reports, selections
+from bench.worlds import shapes
+from bench.worlds.rows import Rows
+from bench.worlds.shapes import DEVICE, OWNER
+
+Variant = Literal["default", "tuned"]
+Kind = Literal["time", "rate"]
+
+BUILDERS: Mapping[str, Callable[[], Rows]] = {
+    "flat": shapes.flat,
+    "nested": shapes.nested,
+    "devices": shapes.devices,
+    "shared": shapes.shared,
+    "busy": shapes.busy,
+    "big": lambda: shapes.flat(10_000),
+}
+
+ABOUT = {
+    "flat": "1,000 hosts with VCPU, MEMORY_MB, DISK_GB, ten traits, two aggregates",
+    "nested": "300 trees of seven: host with disk, two NUMA nodes, four devices",
+    "devices": "20 hosts with eight one-unit PCI devices each",
+    "shared": "1,000 hosts on 10 shared storage pools",
+    "busy": "1,000 hosts at 95 % use, 9,950 consumers; 4 free processors on one host in 20",
+    "big": "the flat world with 10,000 hosts",
+}
+
+NESTED = (
+    "/allocation_candidates?resources=DISK_GB:10&required=COMPUTE_VOLUME_MULTI_ATTACH"
+    "&resources_COMPUTE=VCPU:1,MEMORY_MB:256&required_COMPUTE=CUSTOM_FOO&resources_FPGA=FPGA:1"
+    "&group_policy=none&same_subtree=_COMPUTE,_FPGA"
+)
+FLAT = f"/allocation_candidates?resources={FLAVOUR}"
+
+ON_SQLITE = "sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    key: str
+    title: str
+    world: str
+    clients: Callable[[Rows], Clients]
+    count: int = 1
+    """How many clients at once."""
+    kind: Kind = "time"
+    goals: Mapping[Variant, float] | None = None
+    """By the settings of the reference; the reference is measured with those that are here."""
+    variants: tuple[Variant, ...] = ("default",)
+    sqlite_goal: float | None = None
+    search: str | None = None
+    """What is asked for, if the answer is candidates: they are measured against the same bytes sent ready-made."""
+    quick: bool = False
+
+    def in_brief(self) -> Work:
+        """As the quick form has it: where the reference is measured with two settings, with the faster alone."""
+        return replace(self, variants=self.variants[-1:])
+
+    def goal(self, variant: Variant, database: str) -> float | None:
+        if database == ON_SQLITE and self.sqlite_goal is not None:
+            return self.sqlite_goal
+        return (self.goals or {}).get(variant)
+
+
+def _get(target: str) -> Callable[[Rows], Clients]:
+    return lambda _: reads([target])
+
+
+def _of_providers(suffix: str) -> Callable[[Rows], Clients]:
+    return lambda rows: reads([f"/resource_providers/{uuid}{suffix}" for uuid in rows.providers[:200]])
+
+
+def _of_consumers(rows: Rows) -> Clients:
+    return reads([f"/allocations/{uuid}" for uuid in rows.consumers[:200]])
+
+
+def _mixed(rows: Rows) -> Clients:
+    parts = ("", "/inventories", "/usages", "/traits", "/aggregates")
+    return reads([f"/resource_providers/{uuid}{part}" for uuid in rows.providers[:200] for part in parts])
+
+
+def _search(
+    key: str,
+    title: str,
+    target: str,
+    goals: Mapping[Variant, float] | None = None,
+    variants: tuple[Variant, ...] = ("default",),
+    quick: bool = False,
+) -> Work:
+    world = key.partition("-")[0]
+    return Work(key, title, world, _get(target), goals=goals, variants=variants, search=target, quick=quick)
+
+
+def _device_groups(count: int) -> str:
+    groups = "&".join(f"resources_{number}={DEVICE}:1" for number in range(1, count + 1))
+    return f"/allocation_candidates?{groups}&group_policy=none&limit=1000"
+
+
+def _devices(
+    count: int, variants: tuple[Variant, ...], goals: Mapping[Variant, float], quick: bool = False
+) -> Work:
+    title = f"devices: {count} groups, limit=1000"
+    return _search(f"devices-{count}", title, _device_groups(count), goals, variants, quick)
+
+
+def _point_read(key: str, title: str, clients: Callable[[Rows], Clients], quick: bool = False) -> Work:
+    return Work(
+        f"get-{key}", f"GET {title}", "busy", clients, goals={"default": 10}, sqlite_goal=20, quick=quick
+    )
+
+
+WORKS = (
+    _search("flat-all", "flat: all candidates", FLAT, {"default": 200}, quick=True),
+    _search("flat-10", "flat: limit=10", f"{FLAT}&limit=10", {"default": 400}, quick=True),
+    _search("nested-all", "nested: all candidates", NESTED, {"default": 100}, quick=True),
+    _search("nested-10", "nested: limit=10", f"{NESTED}&limit=10", {"default": 200}),
+    _devices(2, ("default", "tuned"), {}),
+    _devices(4, ("default", "tuned"), {"default": 500, "tuned": 60}, quick=True),
+    _devices(6, ("tuned",), {}),
+    _devices(8, ("tuned",), {"tuned": 100}),
+    _search("shared-all", "shared: all candidates", FLAT),
+    _search("shared-10", "shared: limit=10", f"{FLAT}&limit=10"),
+    _search("busy-all", "busy: all candidates", "/allocation_candidates?resources=VCPU:4,MEMORY_MB:8192"),
+    _search("big-1000", "big: 10,000 hosts, limit=1000", f"{FLAT}&limit=1000"),
+    Work(
+        "list",
+        "list of 1,000 providers",
+        "flat",
+        _get("/resource_providers"),
+        goals={"default": 40},
+        quick=True,
+    ),
+    Work(
+        "usages",
+        "usages of a project with 1,200 consumers",
+        "busy",
+        # Without a type, the reference fails on PostgreSQL.
+        _get(f"/usages?project_id={OWNER}&consumer_type=all"),
+        goals={"default": 20},
+    ),
+    _point_read("provider", "a provider", _of_providers(""), quick=True),
+    _point_read("inventories", "its inventories", _of_providers("/inventories")),
+    _point_read("inventory", "one of its inventories", _of_providers("/inventories/VCPU")),
+    _point_read("provider-usages", "its usages", _of_providers("/usages")),
+    _point_read("traits", "its traits", _of_providers("/traits")),
+    _point_read("aggregates", "its aggregates", _of_providers("/aggregates")),
+    _point_read("provider-allocations", "its allocations", _of_providers("/allocations")),
+    _point_read("allocations", "a consumer's allocations", _of_consumers),
+    Work(
+        "get-8", "GET of providers, mixed, 8 clients", "busy", _mixed, 8, "rate", {"default": 10}, quick=True
+    ),
+    Work("claims-1", "claims, 1 client", "flat", claims, 1, "rate", {"default": 20}, quick=True),
+    Work("claims-8", "claims, 8 clients", "flat", claims, 8, "rate", {"default": 40}, quick=True),
+    Work(
+        "select-8",
+        "select (limit=20) and claim, 8 clients",
+        "flat",
+        lambda _: selections(20),
+        8,
+        "rate",
+        {"default": 200},
+    ),
+    Work(
+        "report",
+        "a provider with inventory, traits, aggregates (4 requests)",
+        "flat",
+        lambda _: reports(),
+        1,
+        "rate",
+        {"default": 20},
+    ),
+)

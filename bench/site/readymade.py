@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""An application that sends answers ready-made: the least that the HTTP server can take for these bytes.
+
+GET /name sends the content of the file `name`; everything else gets an empty document. It runs under the server
+that Plimsoll runs under, set up in the same way.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from bench.client.http import HOST
+
+DIRECTORY = "PLIMSOLL_BENCH_ANSWERS"
+THREADS = 16
+
+
+def load() -> WSGIApplication:
+    answers = {f"/{file.name}": file.read_bytes() for file in Path(os.environ[DIRECTORY]).iterdir()}
+
+    def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        body = answers.get(environ["PATH_INFO"], b"{}")
+        headers = [
+            ("openstack-api-version", "placement 1.39"),
+            ("vary", "openstack-api-version"),
+            ("content-type", "application/json"),
+            ("content-length", str(len(body))),
+            ("cache-control", "no-cache"),
+            ("last-modified", "Thu, 01 Jan 2026 12:00:00 GMT"),
+            ("x-openstack-request-id", "req-00000000-0000-0000-0000-000000000000"),
+        ]
+        start_response("200 OK", headers)
+        return (body,)
+
+    return application
+
+
+def main() -> None:
+    from plimsoll.cli.server import Listen, run
+
+    port, directory = sys.argv[1:]
+    os.environ[DIRECTORY] = directory
+    run(Listen(HOST, int(port), 1, THREADS), when_ready=lambda: None, factory="bench.site.readymade:load")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The servers that are driven: the reference, Plimsoll, and one that sends answers ready-made.
+
+Each is a group of real processes on a port of its own, with the settings that an operator gets who sets nothing
+but the database and noauth2; what is set beyond that is said where it is started. Both log to a file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Self
+
+import psutil  # type: ignore[import-untyped]
+
+from bench.client.http import HOST, BadAnswer, Connection, request
+from tests.support.servers.places import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = ROOT / ".venv" / "bin"
+REFERENCE_BIN = ROOT / ".venv-reference" / "bin"
+START_SECONDS = 300
+STOP_SECONDS = 30
+
+TUNED = {
+    "OS_WORKAROUNDS__OPTIMIZE_FOR_WIDE_PROVIDER_TREES": "true",
+    "OS_PLACEMENT__MAX_ALLOCATION_CANDIDATES": "1000",
+    "OS_PLACEMENT__ALLOCATION_CANDIDATES_GENERATION_STRATEGY": "breadth-first",
+}
+"""The settings that make it fast on wide trees."""
+
+
+class Service:
+    """A running server. It leads a process group of its own, which ends with it."""
+
+    def __init__(
+        self, label: str, directory: Path, url: str, settings: Mapping[str, str] | None = None
+    ) -> None:
+        self.label = label
+        self.url = url
+        self._settings = dict(settings or {})
+        self._directory = directory / label
+        self._directory.mkdir(parents=True, exist_ok=True)
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def command(self) -> list[str]:
+        raise NotImplementedError
+
+    def sync(self) -> None:
+        """Create the tables, or bring them up to date."""
+        raise NotImplementedError
+
+    def environment(self) -> dict[str, str]:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
+        return clean | {
+            "OS_PLACEMENT_CONFIG_DIR": str(self._directory),
+            "OS_PLACEMENT_DATABASE__CONNECTION": self.url,
+            "OS_API__AUTH_STRATEGY": "noauth2",
+            **self._settings,
+        }
+
+    def run(self, *command: str | Path) -> None:
+        (self._directory / "placement.conf").touch()
+        subprocess.run(command, env=self.environment(), cwd=ROOT, check=True, capture_output=True)
+
+    def start(self) -> Self:
+        self.launch()
+        self.wait()
+        return self
+
+    def launch(self) -> None:
+        """Start and do not wait."""
+        (self._directory / "placement.conf").touch()
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command(),
+                env=self.environment(),
+                cwd=ROOT,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def wait(self) -> None:
+        """Until it answers."""
+        assert self._process is not None
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise RuntimeError(f"{self.label} did not start:\n{self._log.read_text()[-4000:]}")
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._process = None
+
+    def workers(self) -> list[psutil.Process]:
+        """The processes that answer: those without children of their own (resource trackers aside)."""
+        assert self._process is not None
+        below = psutil.Process(self._process.pid).children(recursive=True)
+        return [process for process in below if "resource_tracker" not in " ".join(process.cmdline())]
+
+    def memory(self) -> int:
+        """Bytes that the largest worker has in memory, shared libraries included."""
+        return max(int(process.memory_info().rss) for process in self.workers())
+
+    def processor_seconds(self) -> float:
+        """What all threads of all workers have used so far, exact to the nanosecond."""
+        return sum(
+            int((thread / "schedstat").read_text().split()[0]) / 1e9
+            for process in self.workers()
+            for thread in Path(f"/proc/{process.pid}/task").iterdir()
+        )
+
+    @property
+    def _log(self) -> Path:
+        return self._directory / "log"
+
+    def _answers(self) -> bool:
+        try:
+            connection = Connection(self.port)
+        except OSError:
+            return False
+        try:
+            return connection.call(request("GET", "/")).status == 200
+        except (OSError, BadAnswer):
+            return False
+        finally:
+            connection.close()
+
+
+class Reference(Service):
+    """openstack-placement under gunicorn: two workers of ten threads that keep connections alive."""
+
+    def command(self) -> list[str]:
+        size = ["--workers", "2", "--worker-class", "gthread", "--threads", "10", "--keep-alive", "300"]
+        # It looks at nothing by itself: a worker that is busy for minutes must not be taken for dead.
+        quiet = ["--timeout", "0", "--bind", f"{HOST}:{self.port}", "--log-level", "warning"]
+        return [str(REFERENCE_BIN / "gunicorn"), *size, *quiet, "placement.wsgi.api:application"]
+
+    def sync(self) -> None:
+        self.run(REFERENCE_BIN / "placement-manage", "db", "sync")
+
+
+class Plimsoll(Service):
+    """Plimsoll as its users start it."""
+
+    worker_count = 1
+
+    def command(self) -> list[str]:
+        address = ["--host", HOST, "--port", str(self.port), "--workers", str(self.worker_count)]
+        return [str(BIN / "plimsoll"), "serve", *address]
+
+    def sync(self) -> None:
+        self.run(BIN / "plimsoll", "db", "sync")
+
+    @contextlib.contextmanager
+    def settings_applied(self) -> Iterator[None]:
+        """Settings of this service for whoever reads them in this process."""
+        given = {name: value for name, value in self.environment().items() if name.startswith("OS_")}
+        given["OS_DEFAULT__LOG_FILE"] = str(self._log)
+        os.environ.update(given)
+        try:
+            yield
+        finally:
+            for name in given:
+                del os.environ[name]
+
+
+class ReadyMade(Service):
+    """Plimsoll's own HTTP server with an application that does nothing: it sends what it finds in a directory."""
+
+    def __init__(self, directory: Path, answers: Path) -> None:
+        super().__init__("ready-made", directory, "")
+        self._answers_at = answers
+
+    def command(self) -> list[str]:
+        return [sys.executable, "-m", "bench.site.readymade", str(self.port), str(self._answers_at)]
+
+
+@contextlib.contextmanager
+def running(*services: Service) -> Iterator[None]:
+    """All of them, started at the same time."""
+    try:
+        for service in services:
+            service.launch()
+        for service in services:
+            service.wait()
+        yield
+    finally:
+        for service in services:
+            service.stop()

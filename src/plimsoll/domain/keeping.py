@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How the database keeps what it is given, where databases differ: which texts it takes for the same, and how
+exactly it keeps a ratio. Decisions follow it, so that memory never knows anything better than the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from plimsoll.domain.inventory import Inventory
+
+
+def _text_itself(text: str) -> str:
+    return text
+
+
+def _ratio_itself(ratio: float) -> float:
+    return ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    key: Callable[[str], str] = _text_itself
+    """Two texts that the database takes for the same have the same key."""
+    ratio: Callable[[float], float] = _ratio_itself
+    """What is read back of a ratio that was written."""
+
+    def inventory(self, inventory: Inventory) -> Inventory:
+        """What is read back of an inventory that was written."""
+        ratio = self.ratio(inventory.allocation_ratio)
+        return (
+            inventory if ratio == inventory.allocation_ratio else replace(inventory, allocation_ratio=ratio)
+        )
+
+
+EXACT = Keeping()

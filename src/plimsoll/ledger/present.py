@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The snapshot that a process has, and how it is kept at the head: reads follow it, writes replace it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from contextlib import AbstractContextManager
+
+from sqlalchemy import Connection
+
+from plimsoll.ledger.follower import follow
+from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.storage import changes
+from plimsoll.storage.engine import Database
+from plimsoll.storage.head import Head
+from plimsoll.storage.load import load_world
+
+LOG = logging.getLogger(__name__)
+
+
+class Present:
+    """Every method may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._keeping = database.keeping()
+        self._replacing = threading.Lock()
+        self._snapshot = self._load()
+
+    def snapshot(self) -> Snapshot:
+        """It contains every write that was committed before this call, by whichever process."""
+        head = self._database.head()
+        if head != self._snapshot.head:
+            # If it is our own scribe who has moved the head, it publishes before it lets us in here.
+            with self._replacing:
+                if head != self._snapshot.head:
+                    self._snapshot = self._database.ask(self._followed)
+        return self._snapshot
+
+    def at(self, conn: Connection, head: Head) -> Snapshot:
+        """The snapshot at the head that this transaction has taken."""
+        return follow(conn, self._snapshot, head)
+
+    def replacing(self) -> AbstractContextManager[object]:
+        """Readers that see a newer head wait for the snapshot that is made here, instead of making their own."""
+        return self._replacing
+
+    def publish(self, snapshot: Snapshot) -> None:
+        """Inside `replacing`, or when nobody else can know of this snapshot's head yet."""
+        self._snapshot = snapshot
+
+    def reload(self) -> None:
+        with self._replacing:
+            self._snapshot = self._load()
+
+    def _followed(self, conn: Connection) -> Snapshot:
+        return follow(conn, self._snapshot, changes.read_head(conn))
+
+    def _load(self) -> Snapshot:
+        return self._database.ask(self._read_all)
+
+    def _read_all(self, conn: Connection) -> Snapshot:
+        LOG.info("Reading the world from %s", self._database.where)
+        began = time.monotonic()
+        head, world = changes.read_head(conn), load_world(conn, self._keeping)
+        read = time.monotonic()
+        snapshot = Snapshot.of(head, world)
+        LOG.info(
+            "%s providers at change %s: read in %.1f s, indexed in %.1f s",
+            len(world.providers),
+            head.seq,
+            read - began,
+            time.monotonic() - read,
+        )
+        return snapshot

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Writes batches of commands so that each is committed once, or not at all, whatever happens to the database.
+
+A batch that was surely not written is tried again for a while. One whose commit got no answer is looked for in
+the change log, under the head's lock, before it is answered or tried again: nobody can write in between.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import datetime
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from plimsoll.domain.consumer import Holding
+from plimsoll.domain.refusals import RowInTheWay
+from plimsoll.ledger.batch import Batch
+from plimsoll.ledger.command import Answer, Ticket
+from plimsoll.ledger.present import Present
+from plimsoll.ledger.pruner import Pruner
+from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.storage import changes
+from plimsoll.storage.consumers import Asked
+from plimsoll.storage.engine import Database
+from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, Refusing, Unreachable
+from plimsoll.storage.head import Head
+from plimsoll.storage.owners import projects, users
+
+LOG = logging.getLogger(__name__)
+
+PATIENCE = 8.0
+"""Seconds for which a write is tried again before its client is told to come back later."""
+PATIENCE_IN_DOUBT = 45.0
+"""Seconds for which we try to find out what became of a commit."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.002, 0.5
+
+TakeUp = Callable[[list[Ticket]], list[Ticket]]
+"""Adds to tickets what has queued up meanwhile, and returns that."""
+
+
+class Scribe:
+    """For whoever holds the pen: not to be used by two threads at once."""
+
+    def __init__(
+        self, database: Database, present: Present, change_log_keep: int, clock: Callable[[], datetime]
+    ) -> None:
+        self._database = database
+        self._present = present
+        self._clock = clock
+        self._projects = projects(database.keeping())
+        self._users = users(database.keeping())
+        self._origin: object = None
+        self._pruner = Pruner(database, change_log_keep)
+
+    def write(self, tickets: list[Ticket], take_up: TakeUp) -> None:
+        """Commits tickets together; if one of them cannot be written, each by itself, so that only it fails."""
+        try:
+            self._commit(tickets, take_up)
+        except DatabaseFault as fault:
+            for ticket in tickets:
+                ticket.answer(fault)
+        except Exception:
+            for ticket in tickets:
+                self._write_alone(ticket)
+
+    def _write_alone(self, ticket: Ticket) -> None:
+        try:
+            self._commit([ticket], _nobody_else)
+        except Exception as fault:
+            ticket.answer(_in_the_rows(fault))
+
+    def _commit(self, tickets: list[Ticket], take_up: TakeUp) -> None:
+        """Returns when they are committed and answered. Raises when surely nothing was written, or OutcomeUnknown."""
+        began = time.monotonic()
+        pause = FIRST_PAUSE
+        doubtful: Batch | None = None
+        fault: DatabaseFault
+        while True:
+            try:
+                batch = self._attempt(tickets, take_up, doubtful)
+                break
+            except _InDoubt as doubt:
+                doubtful, fault = doubt.batch, doubt.fault
+            except DatabaseFault as failed:
+                fault = failed
+            patience = PATIENCE if doubtful is None else PATIENCE_IN_DOUBT
+            hopeless = doubtful is None and isinstance(fault, Refusing)
+            if hopeless or time.monotonic() - began + pause > patience:
+                LOG.error(
+                    "Giving up on %s writes after %.1f s: %s", len(tickets), time.monotonic() - began, fault
+                )
+                raise fault if doubtful is None else OutcomeUnknown(fault)
+            LOG.info("Trying %s writes again: %s", len(tickets), fault)
+            time.sleep(pause * random.uniform(0.5, 1))
+            pause = min(2 * pause, LONGEST_PAUSE)
+        batch.committed()
+        self._pruner.after(batch)
+
+    def _attempt(self, tickets: list[Ticket], take_up: TakeUp, doubtful: Batch | None) -> Batch:
+        """One transaction: decides the tickets and commits, or finds that the doubtful batch was committed."""
+        batch: Batch | None = None
+        with ExitStack() as publishing:
+            try:
+                with self._database.write() as conn:
+                    head, holdings = self._begin(conn, tickets)
+                    if doubtful is not None and _was_committed(conn, doubtful):
+                        return doubtful
+                    holdings |= self._holdings(conn, take_up(tickets))
+                    batch = Batch(
+                        self._database,
+                        conn,
+                        self._at(conn, head),
+                        self._projects,
+                        self._users,
+                        self._clock(),
+                        holdings,
+                    )
+                    batch.decide(tickets)
+                    # From the commit until the new snapshot stands, readers wait for it.
+                    publishing.enter_context(self._present.replacing())
+            except OutcomeUnknown as fault:
+                if batch is None:  # nothing was to be committed but a look into the log
+                    raise Unreachable(fault) from fault
+                if batch.log:
+                    raise _InDoubt(batch, fault) from fault
+            assert batch is not None
+            self._present.publish(batch.snapshot)
+        return batch
+
+    def _begin(self, conn: Connection, tickets: list[Ticket]) -> tuple[Head, dict[str, Holding]]:
+        """Takes the head, and reads what the consumers hold whom the tickets are about."""
+        asked = self._asked(conn, tickets)
+        (head,), *answers = self._database.ask_together(
+            conn, [self._database.taking_the_head(), *asked.queries]
+        )
+        return Head(*head), asked.holdings(*answers)
+
+    def _at(self, conn: Connection, head: Head) -> Snapshot:
+        """The snapshot at the head. If everything had to be read for it, nothing older is to be trusted."""
+        snapshot = self._present.at(conn, head)
+        if snapshot.origin is not self._origin:
+            self._projects.forget()
+            self._users.forget()
+            self._origin = snapshot.origin
+        return snapshot
+
+    def _holdings(self, conn: Connection, tickets: list[Ticket]) -> dict[str, Holding]:
+        asked = self._asked(conn, tickets)
+        return asked.holdings(*self._database.ask_together(conn, asked.queries)) if asked.queries else {}
+
+    def _asked(self, conn: Connection, tickets: list[Ticket]) -> Asked:
+        wanted = {uuid for ticket in tickets for uuid in ticket.command.consumers}
+        return Asked(conn.dialect, wanted, self._database.keeping())
+
+
+class _InDoubt(Exception):
+    """A batch may have been committed or not."""
+
+    def __init__(self, batch: Batch, fault: OutcomeUnknown) -> None:
+        super().__init__(str(fault))
+        self.batch = batch
+        self.fault = fault
+
+
+def _was_committed(conn: Connection, batch: Batch) -> bool:
+    there = changes.is_there(conn, batch.snapshot.head)
+    if there is None:
+        raise OutcomeUnknown("The change log does not reach back to it any more.")
+    return there
+
+
+def _in_the_rows(fault: Exception) -> Answer:
+    """What memory knows it checks by itself, so a row in the way is one that it was not shown."""
+    return RowInTheWay() if isinstance(fault, IntegrityError) else fault
+
+
+def _nobody_else(_: list[Ticket]) -> list[Ticket]:
+    """A ticket that is written by itself."""
+    return []

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""MariaDB 10.6 and MySQL 8 and later, through PyMySQL, or mysqlclient if the URL says so.
+
+Texts compare as the collation of the tables says, mostly without regard to case; ratios are kept as single
+precision. On a Galera cluster, a read through one node sees what was committed through another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import URL, Connection, text
+
+from plimsoll.domain.keeping import Keeping
+from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
+from plimsoll.storage.dialects.collation import Collation, ratio_in_single_precision
+from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
+from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable
+
+OLDEST_MARIADB = (10, 6)
+OLDEST_MYSQL = (8, 0)
+
+# A server that was stopped in its tracks keeps its connections: after so long without an answer we hang up.
+ANSWER_SECONDS = 60
+_SCHEMA_SECONDS = 60
+
+_FAULTS: dict[type[DatabaseFault], frozenset[int]] = {
+    Unreachable: frozenset(
+        (
+            *(1040, 1203, 1226),  # too many connections
+            *(1042, 1043, 1053, 1079, 1080, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 4031),  # lost or ended
+            1047,  # Galera: this node does not belong to the cluster at present
+            1180,  # an error during a commit, which was undone
+            *(2002, 2003, 2005, 2006, 2012, 2013, 2014, 2026, 2055),  # the client's own words for it
+        )
+    ),
+    Busy: frozenset(
+        (
+            *(1205, 1213),  # a lock not to be had in time; a deadlock, or a race lost between Galera nodes
+            *(1317, 1969, 3024),  # interrupted, or took too long
+            1020,  # changed since it was last read
+        )
+    ),
+    Refusing: frozenset(
+        (
+            *(1290, 1792, 1836, 1874),  # read-only
+            *(3, 1021, 1026, 1030, 1114, 1194),  # the disk is full, or broken
+            *(1044, 1045, 1049, 1142, 1143, 1227),  # not permitted, or not there
+        )
+    ),
+}
+_KIND_OF = {number: kind for kind, numbers in _FAULTS.items() for number in numbers}
+
+# Of MySQL's protocol; both drivers know them by these numbers.
+_FOUND_ROWS, _MULTI_STATEMENTS = 1 << 1, 1 << 16
+
+_ABOUT = text(
+    "SELECT t.table_collation, c.character_set_name FROM information_schema.tables t"
+    " JOIN information_schema.collation_character_set_applicability c ON c.collation_name = t.table_collation"
+    " WHERE t.table_schema = DATABASE() AND t.table_name = 'resource_providers'"
+)
+_DEFAULT = text("SELECT @@collation_database, @@character_set_database")
+
+
+class MySQL(Server):
+    def __init__(self, url: URL, options: DatabaseOptions) -> None:
+        driver = "mysqldb" if url.drivername.endswith("+mysqldb") else "pymysql"
+        # What the reference's URLs call utf8 has no room for every character; the tables decide what they keep.
+        super().__init__(
+            url.set(drivername=f"mysql+{driver}").update_query_dict({"charset": "utf8mb4"}), options
+        )
+
+    def _start_afresh(self) -> None:
+        self._is_mariadb = self._is_galera = False
+        super()._start_afresh()
+
+    def connect_arguments(self) -> dict[str, Any]:
+        given = {"connect_timeout": CONNECT_SECONDS, "read_timeout": ANSWER_SECONDS}
+        # SQLAlchemy asks for the first, to be told of rows that an update has found and not changed.
+        ours: dict[str, Any] = {"client_flag": _FOUND_ROWS | _MULTI_STATEMENTS}
+        if self._url.drivername.endswith("pymysql"):
+            ours["conv"] = _converters()
+        return ours | {name: value for name, value in given.items() if name not in self._url.query}
+
+    def set_up_reader(self, connection: Any) -> None:
+        self._set_up(connection, "READ ONLY")
+
+    def set_up_writer(self, connection: Any) -> None:
+        settings = [f"innodb_lock_wait_timeout = {LOCK_SECONDS}"]
+        if self._is_mariadb:
+            settings.append(f"idle_transaction_timeout = {ABANDONED_SECONDS}")
+        self._set_up(connection, "READ WRITE", *settings)
+
+    def set_up_probe(self, connection: Any) -> None:
+        connection.autocommit(True)
+
+    def _set_up(self, connection: Any, access: str, *settings: str) -> None:
+        _notice_a_vanished_host(connection)
+        # Class number 0 is VCPU, not a wish for the next number.
+        modes = [mode for mode in (self._options.mysql_sql_mode or "").split(",") if mode]
+        mode = ",".join([*modes, "NO_AUTO_VALUE_ON_ZERO"])
+        settings = (
+            f"sql_mode = '{mode}'",
+            "time_zone = '+00:00'",
+            "group_concat_max_len = 16777216",
+            *settings,
+        )
+        if self._is_galera and self._options.causal_reads:
+            settings = (*settings, "wsrep_sync_wait = 1")
+        cursor = connection.cursor()
+        # A transaction sees one state from its first plain read on; what it locks, it sees as it is.
+        cursor.execute(f"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, {access}")
+        cursor.execute(f"SET SESSION {', SESSION '.join(settings)}")
+        cursor.close()
+
+    def get_to_know(self, connection: Connection) -> Keeping:
+        about = str(connection.scalar(text("SELECT VERSION()")))
+        mariadb = "mariadb" in about.lower()
+        version = tuple(connection.dialect.server_version_info or (0,))[:2]
+        oldest = OLDEST_MARIADB if mariadb else OLDEST_MYSQL
+        if version < oldest:
+            raise UnusableDatabaseError(
+                f"{self.where} is {about}; Plimsoll needs MariaDB {OLDEST_MARIADB[0]}.{OLDEST_MARIADB[1]} or"
+                f" MySQL {OLDEST_MYSQL[0]}.{OLDEST_MYSQL[1]}, or later."
+            )
+        galera = connection.execute(text("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")).first()
+        self._is_mariadb, self._is_galera = mariadb, galera is not None and galera[1] == "ON"
+        # This connection was made before we knew; what is made from now on is made for such a server.
+        connection.detach()
+        collation, charset = connection.execute(_ABOUT).first() or connection.execute(_DEFAULT).one()
+        collated = Collation(collation, charset, self._weights)
+        return Keeping(key=collated.key, ratio=ratio_in_single_precision)
+
+    def _weights(self, query: str, parameters: tuple[str, ...]) -> list[Any]:
+        with self.read() as connection:
+            return list(connection.exec_driver_sql(query, parameters))
+
+    @contextlib.contextmanager
+    def schema_lock(self, connection: Connection) -> Iterator[None]:
+        name = f"plimsoll.schema.{self._url.database}"[:64]
+        with connection.begin():
+            wanted = {"name": name, "seconds": _SCHEMA_SECONDS}
+            taken = connection.scalar(text("SELECT GET_LOCK(:name, :seconds)"), wanted)
+        if not taken:
+            raise Busy("Another process has been changing its schema for a minute.")
+        try:
+            yield
+        finally:
+            # It is held by the session; a session that is closed lets go of it.
+            connection.invalidate()
+
+    def cursor(self, connection: Any) -> Any:
+        return connection.cursor()
+
+    def fault_of(self, error: BaseException) -> DatabaseFault | None:
+        number = error.args[0] if error.args else None
+        if type(error).__name__ == "InterfaceError" and number in (0, 2006, 2013):
+            return Unreachable("The connection was lost.")
+        kind = _KIND_OF.get(number) if isinstance(number, int) else None
+        return None if kind is None else kind(error)
+
+
+def _converters() -> dict[Any, Any]:
+    """PyMySQL's own, but for times: it reads them with a regular expression, which is most of reading a world."""
+    from pymysql.constants import FIELD_TYPE
+    from pymysql.converters import conversions, convert_datetime
+
+    def read_time(text: str) -> Any:
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            return convert_datetime(text)
+
+    return {**conversions, FIELD_TYPE.DATETIME: read_time}
+
+
+def _notice_a_vanished_host(connection: Any) -> None:
+    """Within half a minute. mysqlclient keeps its socket to itself, and the system's two hours with it."""
+    opened = getattr(connection, "_sock", None)
+    if isinstance(opened, socket.socket) and opened.family in (socket.AF_INET, socket.AF_INET6):
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option, value in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 4)):
+            if hasattr(socket, option):
+                opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)

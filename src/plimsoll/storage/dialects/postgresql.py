@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""PostgreSQL 13 and later, through psycopg 3. Texts compare byte by byte, ratios are kept as they are."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+from sqlalchemy import URL, Connection, text
+
+from plimsoll.domain.keeping import EXACT, Keeping
+from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
+from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
+from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable
+
+OLDEST = 13
+
+# A number that nobody else is likely to lock in the same database.
+_SCHEMA_LOCK = 0x506C696D736F6C6C
+_SCHEMA_SECONDS = 60
+
+# By the first characters of the SQLSTATE; the longest that fits counts.
+_FAULTS: dict[str, type[DatabaseFault]] = {
+    "08": Unreachable,  # connection exceptions
+    "25006": Refusing,  # read-only transaction: a standby, or told to be
+    "25P03": Unreachable,  # idle in transaction for too long
+    "28": Refusing,  # wrong password, no such user
+    "3D000": Refusing,  # no such database
+    "40": Busy,  # deadlock, serialization failure
+    "42501": Refusing,  # not permitted
+    "53": Refusing,  # disk full, out of memory
+    "53300": Unreachable,  # too many connections
+    "55P03": Busy,  # lock not available
+    "57014": Busy,  # statement timeout, cancelled
+    "57P": Unreachable,  # shutdown, crash, starting up
+    "58": Refusing,  # input/output error
+    "XX": Refusing,  # the server found itself in disorder
+}
+
+
+class PostgreSQL(Server):
+    def __init__(self, url: URL, options: DatabaseOptions) -> None:
+        # psycopg2 is what the reference's URLs name, or mean when they name none.
+        super().__init__(url.set(drivername="postgresql+psycopg"), options)
+
+    def connect_arguments(self) -> dict[str, Any]:
+        return {
+            "connect_timeout": CONNECT_SECONDS,
+            # A host that vanished is noticed within half a minute.
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 4,
+            "tcp_user_timeout": 30_000,
+            **({} if "application_name" in self._url.query else {"application_name": "plimsoll"}),
+        }
+
+    def set_up_reader(self, connection: psycopg.Connection[Any]) -> None:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+
+    def set_up_writer(self, connection: psycopg.Connection[Any]) -> None:
+        connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+        connection.execute(f"SET idle_in_transaction_session_timeout = '{ABANDONED_SECONDS}s'")
+        connection.commit()
+
+    def set_up_probe(self, connection: psycopg.Connection[Any]) -> None:
+        connection.autocommit = True
+
+    def get_to_know(self, connection: Connection) -> Keeping:
+        version = int(connection.scalar(text("SHOW server_version_num"))) // 10_000
+        if version < OLDEST:
+            raise UnusableDatabaseError(
+                f"{self.where} is PostgreSQL {version}; Plimsoll needs {OLDEST} or later."
+            )
+        return EXACT
+
+    @contextlib.contextmanager
+    def schema_lock(self, connection: Connection) -> Iterator[None]:
+        with connection.begin():
+            connection.execute(text(f"SET lock_timeout = '{_SCHEMA_SECONDS}s'"))
+            connection.execute(text(f"SELECT pg_advisory_lock({_SCHEMA_LOCK})"))
+        try:
+            yield
+        finally:
+            # It is held by the session; a session that is closed lets go of it.
+            connection.invalidate()
+
+    def cursor(self, connection: Any) -> Any:
+        # Values are put in by the client, so that several statements can go in one message. A pipeline would do
+        # that too, but it ends with a flush, after which the server forgets to wait for the abandoned.
+        return psycopg.ClientCursor(connection)
+
+    def fault_of(self, error: BaseException) -> DatabaseFault | None:
+        state = getattr(error, "sqlstate", None)
+        if state is None:
+            # Without a state it is the client library that speaks: it has no connection.
+            lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+            return Unreachable(error) if lost else None
+        kinds = (_FAULTS.get(state[:length]) for length in (5, 3, 2))
+        kind = next((kind for kind in kinds if kind is not None), None)
+        return None if kind is None else kind(error)

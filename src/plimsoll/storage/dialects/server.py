@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What database servers have in common: pools of connections, the probe of the head, patience at the start.
+
+Nothing is connected before it is first needed. A lost connection is replaced by the next one who needs it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoFreeConnection
+from sqlalchemy.pool import NullPool, QueuePool
+
+from plimsoll.domain.keeping import EXACT, Keeping
+from plimsoll.storage.dialects.base import DatabaseOptions
+from plimsoll.storage.dialects.commit import errors_as_sqlalchemys, transaction
+from plimsoll.storage.dialects.forks import begin_anew_after_fork
+from plimsoll.storage.dialects.probe import Probe
+from plimsoll.storage.faults import Busy, DatabaseFault, Unreachable
+from plimsoll.storage.head import QUERY, Head
+from plimsoll.storage.statements import Statement
+
+LOG = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 10
+LOCK_SECONDS = 10
+"""How long a writer waits for the head before it gives up and says so."""
+ABANDONED_SECONDS = 30
+"""After so long without a word in the middle of a transaction, a writer is taken for dead and loses the head."""
+
+# oslo.db's defaults, which the reference runs with.
+POOL_SIZE, MAX_OVERFLOW, POOL_SECONDS = 5, 50, 30
+
+
+class Server(ABC):
+    """One database on a server. What differs between servers is in the methods that have no body here."""
+
+    def __init__(self, url: URL, options: DatabaseOptions) -> None:
+        self._url = url
+        self._options = options
+        self.where = url.render_as_string(hide_password=True)
+        self._start_afresh()
+        begin_anew_after_fork(self)
+
+    def _start_afresh(self) -> None:
+        options = self._options
+        overflow = MAX_OVERFLOW if options.max_overflow is None else options.max_overflow
+        self._readers = self._engine(options.max_pool_size or POOL_SIZE, overflow)
+        self._writers = self._engine(1, 1)
+        # Each statement is a transaction by itself: nothing to begin, nothing to end.
+        self._glancers = self._engine(
+            options.max_pool_size or POOL_SIZE,
+            overflow,
+            isolation_level="AUTOCOMMIT",
+            skip_autocommit_rollback=True,
+        )
+        event.listen(self._glancers, "connect", lambda connection, _: self.set_up_reader(connection))
+        event.listen(self._readers, "connect", lambda connection, _: self.set_up_reader(connection))
+        event.listen(self._writers, "connect", lambda connection, _: self.set_up_writer(connection))
+        # Without a pool: who asks anew because a connection was lost must not be given another lost one.
+        self._fresh = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments())
+        event.listen(self._fresh, "connect", lambda connection, _: self.set_up_writer(connection))
+        self._probe = Probe(self._connect_probe)
+        self._met = False
+        self._meeting = threading.Lock()
+        self._keeping = EXACT
+
+    def _engine(self, pool_size: int, max_overflow: int, **options: Any) -> Engine:
+        return create_engine(
+            self._url,
+            poolclass=QueuePool,
+            pool_size=pool_size,
+            max_overflow=max_overflow,
+            pool_timeout=self._options.pool_timeout or POOL_SECONDS,
+            pool_recycle=self._options.connection_recycle_time,
+            pool_use_lifo=True,
+            # Whoever takes a connection ends its transaction; to end it again costs a round trip.
+            pool_reset_on_return=None,
+            connect_args=self.connect_arguments(),
+            **options,
+        )
+
+    # What differs
+
+    @abstractmethod
+    def connect_arguments(self) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def set_up_reader(self, connection: Any) -> None:
+        """A new connection of the driver, for transactions that see one state of the database."""
+
+    @abstractmethod
+    def set_up_writer(self, connection: Any) -> None:
+        """A new connection of the driver, for transactions in which each statement sees what is committed."""
+
+    @abstractmethod
+    def set_up_probe(self, connection: Any) -> None:
+        """A new connection of the driver, each statement of which is a transaction by itself."""
+
+    @abstractmethod
+    def get_to_know(self, connection: Connection) -> Keeping:
+        """At the first contact: is this a server that we can use, and how does it keep things?"""
+
+    @abstractmethod
+    def fault_of(self, error: BaseException) -> DatabaseFault | None: ...
+
+    @abstractmethod
+    def schema_lock(self, connection: Connection) -> contextlib.AbstractContextManager[object]:
+        """Whoever holds it is the only one to change the schema."""
+
+    @abstractmethod
+    def cursor(self, connection: Any) -> Any:
+        """A cursor of a connection of the driver, which can put values into a statement by itself."""
+
+    # What does not
+
+    def taking_the_head(self) -> Statement:
+        return Statement(f"{QUERY} FOR UPDATE")
+
+    def keeping(self) -> Keeping:
+        self._meet()
+        return self._keeping
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Connection]:
+        self._meet()
+        with self._connected(self._readers) as connection, connection.begin():
+            yield connection
+
+    @contextlib.contextmanager
+    def glance(self) -> Iterator[Connection]:
+        self._meet()
+        with self._connected(self._glancers) as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Connection]:
+        self._meet()
+        with self._connected(self._writers) as connection, transaction(connection, self.fault_of):
+            yield connection
+
+    @contextlib.contextmanager
+    def change_schema(self) -> Iterator[Connection]:
+        self._meet()
+        with (
+            self._connected(self._writers) as connection,
+            self.schema_lock(connection),
+            transaction(connection, self.fault_of),
+        ):
+            yield connection
+
+    def head(self) -> Head:
+        if not self._met:
+            self._meet()
+        return self._probe.head()
+
+    def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
+        """All in one message, the answers one after the other; the first that fails ends it."""
+        driver = connection.connection.driver_connection
+        base: type[Exception] = connection.dialect.loaded_dbapi.Error
+        with errors_as_sqlalchemys(base, connection), contextlib.closing(self.cursor(driver)) as cursor:
+            cursor.execute(";".join(cursor.mogrify(*each) for each in queries))
+            answers = [_rows(cursor)]
+            while cursor.nextset():
+                answers.append(_rows(cursor))
+            return answers
+
+    def run(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        self.ask(connection, statements)
+
+    def dispose(self) -> None:
+        self._readers.dispose()
+        self._glancers.dispose()
+        self._writers.dispose()
+        self._probe.close()
+
+    def forget_parent(self) -> object:
+        left = (self._readers, self._glancers, self._writers, self._probe)
+        self._start_afresh()
+        return left
+
+    @contextlib.contextmanager
+    def _connected(self, engine: Engine) -> Iterator[Connection]:
+        """A connection of a pool. One in which anything went wrong does not go back there."""
+        try:
+            connection = engine.connect()
+        except NoFreeConnection as error:
+            raise Busy(error) from error
+        with connection:
+            try:
+                yield connection
+            except BaseException:
+                connection.invalidate()
+                raise
+
+    def _connect_probe(self) -> Any:
+        made = self._fresh.raw_connection()
+        connection = made.driver_connection
+        made.detach()
+        self.set_up_probe(connection)
+        return connection
+
+    def _meet(self) -> None:
+        """The first contact: wait for a server that is not there yet, as patiently as the operator has said."""
+        if self._met:
+            return
+        with self._meeting:
+            tried = 0
+            while not self._met:
+                tried += 1
+                try:
+                    with self._writers.connect() as connection, connection.begin():
+                        self._keeping = self.get_to_know(connection)
+                        self._met = True
+                except DBAPIError as error:
+                    fault = None if error.orig is None else self.fault_of(error.orig)
+                    if not isinstance(fault, Unreachable) or tried == self._options.max_retries + 1:
+                        raise
+                    LOG.warning(
+                        "%s: %s Trying again in %s s (%s of %s)",
+                        self.where,
+                        fault,
+                        self._options.retry_interval,
+                        tried,
+                        "endless" if self._options.max_retries < 0 else self._options.max_retries,
+                    )
+                    time.sleep(self._options.retry_interval)
+
+
+def _rows(cursor: Any) -> list[Any]:
+    return list(cursor.fetchall()) if cursor.description else []

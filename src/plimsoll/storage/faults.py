@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What can go wrong between us and a database that is no mistake of ours, nor of the request.
+
+Each kind says whether asking again at once may help. Which error of which database is of which kind, say the
+dialects. None of them leaves anything half-written: a transaction that was not committed was rolled back.
+"""
+
+from __future__ import annotations
+
+
+class DatabaseFault(Exception):
+    """The database did not do what it was asked, and nothing was written."""
+
+    summary = "The database could not do what was asked."
+    retry_after = 1
+    """After how many seconds a client may try again."""
+
+    def __init__(self, reason: object = "") -> None:
+        super().__init__(f"{self.summary} {str(reason).strip()}".strip())
+
+
+class Unreachable(DatabaseFault):
+    """No connection, or it was lost, before anything was committed."""
+
+    summary = "The database cannot be reached."
+    retry_after = 2
+
+
+class Busy(DatabaseFault):
+    """A deadlock, a lock that was not to be had in time, a statement that took too long, a lost race."""
+
+    summary = "The database was too busy."
+
+
+class Refusing(DatabaseFault):
+    """The database takes no writes at present: it is read-only, full, or does not let us."""
+
+    summary = "The database takes no writes at present."
+    retry_after = 10
+
+
+class ValueNotKept(Exception):
+    """The database has no way to keep a text or number that the request gave: a mistake of the request's."""
+
+
+class OutcomeUnknown(DatabaseFault):
+    """The connection was lost during a commit: it may have happened or not."""
+
+    summary = "The database was lost during a commit."
+    retry_after = 2

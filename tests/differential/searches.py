@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The faults of the reference's searches, each with the narrowest test for it.
+
+Where the right answer can be had from the reference itself by another question, it is asked for.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from tests.differential.case import Case
+from tests.differential.compare import bag
+from tests.differential.ratios import (
+    amounts_of,
+    disputed,
+    only_disputed_candidates_differ,
+    only_disputed_providers_differ,
+)
+from tests.differential.requests import Request
+from tests.differential.state import State
+
+TREES, MAPPINGS = 29, 34  # the minor versions from which searches use trees, and tell which group is where
+
+
+def groups(request: Request) -> dict[str, dict[str, int]]:
+    """The amounts asked for, by suffix and class."""
+    found: dict[str, dict[str, int]] = {}
+    for name, value in request.query:
+        if name.startswith("resources"):
+            pairs = [pair.split(":") for pair in value.split(",")]
+            found[name.removeprefix("resources")] = {pair[0]: int(pair[1]) for pair in pairs}
+    return found
+
+
+def both_found_candidates(case: Case) -> bool:
+    return (
+        case.request.path == "/allocation_candidates"
+        and (case.reference.status, case.ours.status) == (200, 200)
+        and all(line.startswith(("candidates:", "provider_summaries")) for line in case.verdict.differences)
+    )
+
+
+def sums_in_place(case: Case) -> bool:
+    """Ours are the right amounts: those that the reference finds when asked without isolation, isolated here."""
+    if not both_found_candidates(case) or "none" in case.request.values("group_policy")[:1]:
+        return False
+    asked = groups(case.request)
+    unsuffixed = asked.pop("", {})
+    if not any(unsuffixed.keys() & content.keys() for content in asked.values()):
+        return False
+    if case.against_reference:
+        return True
+    right, ours = right_amounts(case, len(asked)), case.ours.json()["allocation_requests"]
+    return bag(right) == bag(ours) or only_shared_ones_are_missing(right, ours, case)
+
+
+def right_amounts(case: Case, suffixed: int) -> list[Any]:
+    """The answer to the same question with group_policy=none, which the reference sums rightly, isolated here."""
+    version = case.request.version
+    isolate = suffixed > 1 and "isolate" in case.request.values("group_policy")[:1]
+    question = case.request.without("group_policy").without("limit")
+    question = replace(question, query=(*question.query, ("group_policy", "none")))
+    if isolate and not version >= MAPPINGS:
+        question = question.with_header("openstack-api-version", f"placement 1.{MAPPINGS}")
+    found: list[Any] = case.ask_reference(question).json()["allocation_requests"]
+    if isolate:
+        found = [request for request in found if isolated(request["mappings"])]
+        if not version >= TREES:
+            found = [request for request in found if one_of_each_tree(request, case.state)]
+    if not version >= MAPPINGS:
+        found = [{"allocations": request["allocations"]} for request in found]
+    return found
+
+
+def one_of_each_tree(request: dict[str, Any], state: State) -> bool:
+    """Older versions do not see candidates that use several providers of one tree."""
+    roots = [state.providers[provider].root for provider, _ in amounts_of(request)]
+    return len(roots) == len(set(roots))
+
+
+def isolated(mappings: dict[str, list[str]]) -> bool:
+    """Whether the suffixed groups use different providers."""
+    providers = [uuid for suffix, uuids in mappings.items() if suffix for uuid in uuids]
+    return len(providers) == len(set(providers))
+
+
+def merges_anchors(case: Case) -> bool:
+    if not both_found_candidates(case):
+        return False
+    there, here = case.reference.json(), case.ours.json()
+    if there["provider_summaries"].keys() - here["provider_summaries"].keys():
+        return False
+    return only_shared_ones_are_missing(there["allocation_requests"], here["allocation_requests"], case)
+
+
+def only_shared_ones_are_missing(there: list[Any], here: list[Any], case: Case) -> bool:
+    """Ours has all of theirs, and each further one takes the whole unsuffixed group from sharing providers."""
+    asked, sharing = groups(case.request), case.state.sharing()
+    unsuffixed = asked.pop("", {})
+    known = bag(there)
+    if not unsuffixed or not asked or known - bag(here):
+        return False
+    return all(
+        any(provider in sharing and name in amounts for provider, amounts in amounts_of(request))
+        for request in here
+        if not bag([request]) & known
+        for name in unsuffixed
+    )
+
+
+def reckons_twice(case: Case) -> bool:
+    """Searches reckon with more digits of a ratio than claims: only what hangs on those may differ."""
+    if (case.reference.status, case.ours.status) != (200, 200) or case.request.method != "GET":
+        return False
+    asked = [pair for group in groups(case.request).values() for pair in group.items()]
+    places = disputed(case.state, asked)
+    there, here = case.reference.json(), case.ours.json()
+    if case.request.path == "/allocation_candidates":
+        return both_found_candidates(case) and only_disputed_candidates_differ(there, here, places)
+    if case.request.path == "/resource_providers":
+        return only_disputed_providers_differ(there, here, places)
+    return False
+
+
+def trusts_the_first_limit(case: Case) -> bool:
+    """Ours may refuse the request or answer it in full, but has to do one of the two."""
+    limits = case.request.values("limit")
+    odd = len(limits) > 1 and not (limits[0].isdecimal() and limits[0] != "0")
+    return case.request.path == "/allocation_candidates" and odd and case.ours.status in (200, 400)

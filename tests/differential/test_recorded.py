@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a service records is read alike from every kind of database, and no commit is overlooked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from plimsoll.storage import migrate
+from plimsoll.storage.engine import Database
+from tests.differential.recorded import Recorded, execute, forget_consumer
+from tests.differential.sabotage import SPOIL_STATE
+from tests.differential.state import Consumer, Inventory, Provider
+from tests.support.databases import Databases
+
+ROWS = (
+    "INSERT INTO resource_providers (id, uuid, name, generation, root_provider_id) VALUES (7, 'p', 'one', 3, 7)",
+    "INSERT INTO resource_classes (id, name) VALUES (4, 'CUSTOM_GOLD'), (5, 'CUSTOMARY')",
+    "INSERT INTO inventories (resource_provider_id, resource_class_id, total, reserved, min_unit, max_unit, step_size,"
+    " allocation_ratio) VALUES (7, 4, 10, 0, 1, 10, 1, 0.9)",
+    "INSERT INTO projects (id, external_id) VALUES (1, 'team')",
+    "INSERT INTO users (id, external_id) VALUES (1, 'ann')",
+    "INSERT INTO consumers (uuid, generation, project_id, user_id) VALUES ('busy', 1, 1, 1), ('idle', 0, 1, 1)",
+    "INSERT INTO allocations (consumer_id, resource_provider_id, resource_class_id, used) VALUES ('busy', 7, 4, 2)",
+)
+
+
+def synced(url: str) -> None:
+    database = Database(url)
+    migrate.sync(database)
+    database.dispose()
+
+
+@pytest.fixture
+def url(databases: Databases) -> Iterator[str]:
+    with databases.fresh("of the differential tests", synced) as url:
+        for row in ROWS:
+            execute(url, row)
+        yield url
+
+
+def test_rows_are_read_alike(url: str) -> None:
+    with closing(Recorded(url)) as recorded:
+        state = recorded.read()
+    assert state.providers == {"p": Provider("one", 3, None, "p")}
+    assert state.inventories == {("p", "CUSTOM_GOLD"): Inventory(10, 0, 1, 10, 1, 0.9)}
+    assert state.allocations == {("busy", "p", "CUSTOM_GOLD"): 2}
+    assert state.consumers["busy"] == Consumer(1, "team", "ann", None)
+    assert state.custom_classes == {"CUSTOM_GOLD"}
+
+
+def test_a_ratio_has_all_the_digits_that_are_kept(url: str, databases: Databases) -> None:
+    with closing(Recorded(url)) as recorded:
+        kept = recorded.read().ratios["p", "CUSTOM_GOLD"]
+    assert kept == (0.8999999761581421 if databases.engine == "mariadb" else 0.9)
+
+
+def test_every_commit_of_others_is_seen(url: str) -> None:
+    with closing(Recorded(url)) as recorded:
+        for generation in range(4, 54):
+            execute(url, SPOIL_STATE)
+            assert recorded.read().providers["p"].generation == generation
+
+
+def test_only_a_consumer_without_allocations_is_forgotten(url: str) -> None:
+    forget_consumer(url, "busy")
+    forget_consumer(url, "idle")
+    with closing(Recorded(url)) as recorded:
+        assert recorded.read().consumers.keys() == {"busy"}

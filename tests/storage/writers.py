@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Writers for tests: in this process, as the ledger does it, and in processes of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from plimsoll.domain.actor import Actor
+from plimsoll.storage import changes
+from plimsoll.storage.changes import Change
+from plimsoll.storage.engine import Database
+from plimsoll.storage.head import Head
+
+IN_ANOTHER_PROCESS = """
+import sys
+from sqlalchemy import text
+from plimsoll.storage import changes
+from plimsoll.storage.engine import Database
+db = Database(sys.argv[1])
+"""
+
+
+@contextmanager
+def writing(db: Database) -> Iterator[Connection]:
+    """A write as the ledger does it: it holds the head."""
+    with db.write() as connection:
+        changes.lock_head(connection)
+        yield connection
+
+
+def move_head(db: Database) -> Head:
+    """A write that says what it changed, as every write of the ledger does."""
+    with db.write() as connection:
+        seq = changes.lock_head(connection).seq + 1
+        change = Change(seq, datetime(2026, 1, 1), Actor(), "test", "[]")
+        return changes.append(connection, [change], changes.new_mark())
+
+
+def start(script: str, url: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", IN_ANOTHER_PROCESS + script, url], stdout=subprocess.PIPE, text=True
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> int:
+    process.communicate(timeout=60)
+    return process.returncode
