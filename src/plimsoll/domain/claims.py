@@ -73,7 +73,23 @@ class Claim:
 
 def claim(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
     """Decides the claims of one request: all or none."""
+    claims = as_kept(draft.world, claims)
     return check_parties(draft, claims) or settle(draft, claims)
+
+
+def as_kept(world: World, claims: Iterable[Claim]) -> list[Claim]:
+    """The claims with their providers as they are kept: the database may know them in another spelling."""
+    return [
+        each
+        if all(uuid in world.providers for uuid in each.allocations)
+        else replace(each, allocations={_kept(world, uuid): what for uuid, what in each.allocations.items()})
+        for each in claims
+    ]
+
+
+def _kept(world: World, uuid: str) -> str:
+    provider = world.provider(uuid)
+    return uuid if provider is None else provider.uuid
 
 
 def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
@@ -111,8 +127,8 @@ def release(draft: Draft, consumer: str) -> Refusal | None:
     holding = draft.holding(consumer)
     if holding.consumer is None or not holding.allocations:
         return AllocationsMissing(consumer)
-    draft.add(AllocationsReplaced(consumer, holding.allocations, ()))
-    draft.add(ConsumerRemoved(consumer))
+    draft.add(AllocationsReplaced(holding.consumer.uuid, holding.allocations, ()))
+    draft.add(ConsumerRemoved(holding.consumer.uuid))
     return None
 
 
@@ -168,12 +184,13 @@ def _write(draft: Draft, each: Claim, holding: Holding) -> None:
     if each.type is not None and each.type not in draft.world.consumer_types:
         draft.add(ConsumerTypeAdded(each.type, draft.now))
     wanted = each.wanted()
+    uuid = each.consumer if holding.consumer is None else holding.consumer.uuid
     moves = bool(wanted or holding.allocations)
     if moves:
-        draft.add(AllocationsReplaced(each.consumer, holding.allocations, wanted))
+        draft.add(AllocationsReplaced(uuid, holding.allocations, wanted))
     if moves and not wanted:
         if holding.consumer is not None:
-            draft.add(ConsumerRemoved(each.consumer))
+            draft.add(ConsumerRemoved(uuid))
         return
     _write_consumer(draft, each, holding.consumer, raised=moves)
 

@@ -62,7 +62,8 @@ class ConsumerAllocations:
 
 @dataclass(frozen=True, slots=True)
 class ProviderAllocations:
-    """Who holds what of a provider: generation and amounts by consumer."""
+    """Who holds what of a provider: generation and amounts by consumer; and the provider's at the same moment."""
 
+    generation: int
     by_consumer: dict[str, tuple[int, dict[str, int]]]
     modified_at: datetime | None

@@ -13,13 +13,15 @@ from datetime import datetime
 
 from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.effects import Effect, GenerationRaised
-from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 
 
 class Draft:
-    """The world, the holdings of the consumers concerned, the time, and a place to put effects."""
+    """The world, the holdings of the consumers concerned, the time, and a place to put effects.
+
+    Holdings are found by the keys of the consumers' uuids: see `Keeping.key`.
+    """
 
     __slots__ = ("_holdings", "effects", "now", "world")
 
@@ -30,15 +32,11 @@ class Draft:
         self._holdings = holdings or {}
 
     def holding(self, consumer: str) -> Holding:
-        return self._holdings.get(consumer, EMPTY_HOLDING)
+        return self._holdings.get(self.world.keeping.key(consumer), EMPTY_HOLDING)
 
     def add(self, effect: Effect) -> None:
         self.effects.append(effect)
         self.world = effect.apply(self.world)
-
-    def kept(self, inventory: Inventory) -> Inventory:
-        """The inventory as the database will keep it: memory must not know it any better."""
-        return self.world.keeping.inventory(inventory)
 
     def raise_generation(self, provider: str) -> None:
         generation = self.world.providers[provider].generation

@@ -143,7 +143,8 @@ class _InventoryWritten(_AtProvider):
 
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
-        written = replace(self.inventory, modified_at=self.at)
+        # Memory must not know it any better than the database, from which others read it.
+        written = replace(world.keeping.inventory(self.inventory), modified_at=self.at)
         inventories = {**provider.inventories, self.resource_class: written}
         return world.with_provider(replace(provider, inventories=inventories))
 

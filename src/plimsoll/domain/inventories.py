@@ -28,15 +28,15 @@ def add_inventory(
     provider = draft.world.provider_as_seen(uuid)
     if isinstance(provider, Refusal):
         return provider
-    refusal = _check_reserved(uuid, {resource_class: inventory}, reserve_all=reserve_all)
+    refusal = _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all=reserve_all)
     if refusal is not None:
         return refusal
     if resource_class not in draft.world.classes:
         return ResourceClassMissing(resource_class)
     if resource_class in provider.inventories:
-        return InventoryExists(uuid, resource_class)
-    draft.add(InventoryAdded(uuid, resource_class, draft.kept(inventory), draft.now))
-    draft.raise_generation(uuid)
+        return InventoryExists(provider.uuid, resource_class)
+    draft.add(InventoryAdded(provider.uuid, resource_class, inventory, draft.now))
+    draft.raise_generation(provider.uuid)
     return None
 
 
@@ -46,15 +46,15 @@ def change_inventory(
     provider = draft.world.provider_as_seen(uuid, generation)
     if isinstance(provider, Refusal):
         return provider
-    refusal = _check_reserved(uuid, {resource_class: inventory}, reserve_all=reserve_all)
+    refusal = _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all=reserve_all)
     if refusal is not None:
         return refusal
     if resource_class not in draft.world.classes:
         return ResourceClassMissing(resource_class)
     if resource_class not in provider.inventories:
-        return InventoryMissing(uuid, resource_class)
-    draft.add(InventoryChanged(uuid, resource_class, draft.kept(inventory), draft.now))
-    draft.raise_generation(uuid)
+        return InventoryMissing(provider.uuid, resource_class)
+    draft.add(InventoryChanged(provider.uuid, resource_class, inventory, draft.now))
+    draft.raise_generation(provider.uuid)
     return None
 
 
@@ -64,8 +64,8 @@ def replace_inventories(
     provider = draft.world.provider_as_seen(uuid, generation)
     if isinstance(provider, Refusal):
         return provider
-    return _check_reserved(uuid, inventories, reserve_all=reserve_all) or put_inventories(
-        draft, uuid, inventories
+    return _check_reserved(provider.uuid, inventories, reserve_all=reserve_all) or put_inventories(
+        draft, provider.uuid, inventories
     )
 
 
@@ -73,7 +73,7 @@ def clear_inventories(draft: Draft, uuid: str) -> Refusal | None:
     provider = draft.world.provider_as_seen(uuid)
     if isinstance(provider, Refusal):
         return provider
-    return put_inventories(draft, uuid, {})
+    return put_inventories(draft, provider.uuid, {})
 
 
 def remove_inventory(draft: Draft, uuid: str, resource_class: str) -> Refusal | None:
@@ -82,13 +82,13 @@ def remove_inventory(draft: Draft, uuid: str, resource_class: str) -> Refusal | 
         return provider
     if resource_class not in draft.world.classes:
         return ResourceClassMissing(resource_class)
-    refusal = _check_unused(draft, uuid, (resource_class,))
+    refusal = _check_unused(draft, provider.uuid, (resource_class,))
     if refusal is not None:
         return refusal
     if resource_class not in provider.inventories:
-        return InventoryMissing(uuid, resource_class)
-    draft.add(InventoryRemoved(uuid, resource_class))
-    draft.raise_generation(uuid)
+        return InventoryMissing(provider.uuid, resource_class)
+    draft.add(InventoryRemoved(provider.uuid, resource_class))
+    draft.raise_generation(provider.uuid)
     return None
 
 
@@ -106,9 +106,9 @@ def put_inventories(draft: Draft, uuid: str, inventories: Mapping[str, Inventory
         draft.add(InventoryRemoved(uuid, name))
     for name, inventory in inventories.items():
         if name in existing:
-            draft.add(InventoryChanged(uuid, name, draft.kept(inventory), draft.now))
+            draft.add(InventoryChanged(uuid, name, inventory, draft.now))
         else:
-            draft.add(InventoryAdded(uuid, name, draft.kept(inventory), draft.now))
+            draft.add(InventoryAdded(uuid, name, inventory, draft.now))
     draft.raise_generation(uuid)
     return None
 

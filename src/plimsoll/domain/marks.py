@@ -21,8 +21,8 @@ def set_traits(draft: Draft, uuid: str, traits: Iterable[str], generation: int |
     if unknown:
         return TraitsMissing(unknown)
     if wanted != provider.traits:
-        draft.add(TraitsSet(uuid, wanted))
-        draft.raise_generation(uuid)
+        draft.add(TraitsSet(provider.uuid, wanted))
+        draft.raise_generation(provider.uuid)
     return None
 
 
@@ -35,7 +35,7 @@ def set_aggregates(
         return provider
     wanted = frozenset(aggregates)
     if wanted != provider.aggregates:
-        draft.add(AggregatesSet(uuid, wanted))
+        draft.add(AggregatesSet(provider.uuid, wanted))
     if generation is not None:
-        draft.raise_generation(uuid)
+        draft.raise_generation(provider.uuid)
     return None

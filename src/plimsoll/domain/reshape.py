@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from plimsoll.domain.claims import Claim, check_parties, settle
+from plimsoll.domain.claims import Claim, as_kept, check_parties, settle
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.inventories import put_inventories
 from plimsoll.domain.inventory import Inventory
@@ -34,31 +34,34 @@ class Reshape:
 
 def reshape(draft: Draft, request: Reshape) -> Refusal | None:
     """Decides a reshape: all of it or nothing."""
+    wanted: dict[str, Mapping[str, Inventory]] = {}
     for uuid, new in request.inventories.items():
         provider = draft.world.provider_as_seen(uuid, new.generation)
         if isinstance(provider, Refusal):
             return provider
+        wanted[provider.uuid] = new.inventories
+    claims = as_kept(draft.world, request.claims)
     return (
-        check_parties(draft, request.claims)
-        or _widen(draft, request)
-        or settle(draft, request.claims)
-        or _narrow(draft, request)
+        check_parties(draft, claims)
+        or _widen(draft, wanted)
+        or settle(draft, claims)
+        or _narrow(draft, wanted)
     )
 
 
-def _widen(draft: Draft, request: Reshape) -> Refusal | None:
-    for uuid, new in request.inventories.items():
-        if new.inventories:
+def _widen(draft: Draft, wanted: Mapping[str, Mapping[str, Inventory]]) -> Refusal | None:
+    for uuid, inventories in wanted.items():
+        if inventories:
             kept = draft.world.providers[uuid].inventories
-            refusal = put_inventories(draft, uuid, {**kept, **new.inventories})
+            refusal = put_inventories(draft, uuid, {**kept, **inventories})
             if refusal is not None:
                 return refusal
     return None
 
 
-def _narrow(draft: Draft, request: Reshape) -> Refusal | None:
-    for uuid, new in request.inventories.items():
-        refusal = put_inventories(draft, uuid, new.inventories)
+def _narrow(draft: Draft, wanted: Mapping[str, Mapping[str, Inventory]]) -> Refusal | None:
+    for uuid, inventories in wanted.items():
+        refusal = put_inventories(draft, uuid, inventories)
         if refusal is not None:
             return refusal
     return None

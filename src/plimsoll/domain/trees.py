@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.effects import ProviderAdded, ProviderMoved, ProviderRemoved, ProviderRenamed
+from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import (
     ParentIsSelf,
     ParentMissing,
@@ -37,18 +38,18 @@ NewParent = str | Literal[_Keep.KEEP] | None
 def add_provider(draft: Draft, uuid: str, name: str, parent: str | None) -> Refusal | None:
     if not name:
         return ProviderNameEmpty()
-    root = uuid
+    above = None
     if parent is not None:
         if parent == uuid:
             return ParentIsSelf(uuid)
         above = draft.world.provider(parent)
         if above is None:
             return ParentMissing(parent)
-        root = above.root
     if draft.world.provider(uuid) is not None:
         return ProviderUuidTaken(uuid)
     if draft.world.provider_named(name) is not None:
         return ProviderNameTaken(name)
+    parent, root = (None, uuid) if above is None else (above.uuid, above.root)
     draft.add(ProviderAdded(uuid, name, parent, root, draft.now))
     return None
 
@@ -61,14 +62,14 @@ def change_provider(
     if isinstance(provider, Refusal):
         return provider
     if parent is not KEEP and parent != provider.parent:
-        refusal = _move(draft, uuid, parent, reparenting=reparenting)
+        refusal = _move(draft, provider, parent, reparenting=reparenting)
         if refusal is not None:
             return refusal
     if name != provider.name:
         named = draft.world.provider_named(name)
-        if named is not None and named.uuid != uuid:
+        if named is not None and named.uuid != provider.uuid:
             return ProviderNameTaken(name)
-        draft.add(ProviderRenamed(uuid, name, draft.now))
+        draft.add(ProviderRenamed(provider.uuid, name, draft.now))
     return None
 
 
@@ -76,16 +77,16 @@ def remove_provider(draft: Draft, uuid: str) -> Refusal | None:
     provider = draft.world.provider_as_seen(uuid)
     if isinstance(provider, Refusal):
         return provider
-    if draft.world.children(uuid):
-        return ProviderHasChildren(uuid)
+    if draft.world.children(provider.uuid):
+        return ProviderHasChildren(provider.uuid)
     if provider.used:
-        return ProviderInUse(uuid)
-    draft.add(ProviderRemoved(uuid))
+        return ProviderInUse(provider.uuid)
+    draft.add(ProviderRemoved(provider.uuid))
     return None
 
 
-def _move(draft: Draft, uuid: str, parent: str | None, *, reparenting: bool) -> Refusal | None:
-    provider = draft.world.providers[uuid]
+def _move(draft: Draft, provider: Provider, parent: str | None, *, reparenting: bool) -> Refusal | None:
+    uuid = provider.uuid
     subtree = tuple(each.uuid for each in draft.world.subtree(uuid))
     if parent is None:
         if not reparenting:
@@ -95,9 +96,11 @@ def _move(draft: Draft, uuid: str, parent: str | None, *, reparenting: bool) -> 
     above = draft.world.provider(parent)
     if above is None:
         return ParentMissing(parent)
+    if above.uuid == provider.parent:
+        return None
     if provider.parent is not None and not reparenting:
         return ReparentingNotAllowed(uuid)
-    if parent in subtree:
-        return TreeWouldLoop(uuid, parent)
-    draft.add(ProviderMoved(uuid, parent, above.root, subtree, draft.now))
+    if above.uuid in subtree:
+        return TreeWouldLoop(uuid, above.uuid)
+    draft.add(ProviderMoved(uuid, above.uuid, above.root, subtree, draft.now))
     return None

@@ -18,6 +18,7 @@ from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.engine import Database
+from plimsoll.storage.faults import DatabaseFault
 from plimsoll.storage.head import Head
 from plimsoll.storage.owners import Owners
 from plimsoll.storage.record import Recorder
@@ -26,7 +27,7 @@ from plimsoll.storage.record import Recorder
 class Batch:
     """One transaction's worth of commands. After the commit, `snapshot` is what to publish.
 
-    `holdings` are those of all consumers that the commands are about.
+    `holdings` are those of all consumers that the commands are about, by the keys of their uuids.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Batch:
         # Times in the reference's tables are whole seconds, as some of its databases keep no more.
         self._second = now.replace(microsecond=0)
         self._world = present.world
+        self._key = present.world.keeping.key
         self._holdings = holdings
         self._touched: set[str] = set()
         self._answers: list[tuple[Ticket, Answer]] = []
@@ -72,6 +74,8 @@ class Batch:
         draft = Draft(self._world, self._second, self._holdings)
         try:
             refusal = command.decide(draft)
+        except DatabaseFault:  # to compare texts, memory may have to ask the database
+            raise
         except Exception as fault:  # a mistake of ours in one command must not fail its neighbours
             return fault
         if refusal is not None:
@@ -93,13 +97,15 @@ class Batch:
         """A later command of the batch must see what an earlier one left a consumer with."""
         match effect:
             case e.AllocationsReplaced(consumer=uuid):
-                held = self._holdings.get(uuid, EMPTY_HOLDING)
-                self._holdings[uuid] = Holding(held.consumer, effect.after)
+                key = self._key(uuid)
+                held = self._holdings.get(key, EMPTY_HOLDING)
+                self._holdings[key] = Holding(held.consumer, effect.after)
             case e.ConsumerAdded() | e.ConsumerChanged():
-                held = self._holdings.get(effect.consumer.uuid, EMPTY_HOLDING)
-                self._holdings[effect.consumer.uuid] = Holding(effect.consumer, held.allocations)
+                key = self._key(effect.consumer.uuid)
+                held = self._holdings.get(key, EMPTY_HOLDING)
+                self._holdings[key] = Holding(effect.consumer, held.allocations)
             case e.ConsumerRemoved(uuid=uuid):
-                self._holdings[uuid] = EMPTY_HOLDING
+                self._holdings[self._key(uuid)] = EMPTY_HOLDING
             case e.ClassRenamed(name=name, new_name=new_name):
-                for uuid, held in self._holdings.items():
-                    self._holdings[uuid] = held.with_class_renamed(name, new_name)
+                for key, held in self._holdings.items():
+                    self._holdings[key] = held.with_class_renamed(name, new_name)

@@ -36,14 +36,20 @@ class Ticket:
     def __init__(self, command: Command) -> None:
         self.command = command
         self.done = False
-        self._answer: Answer = Abandoned()
+        self._answer: Answer | None = None
 
     def answer(self, answer: Answer) -> None:
         """Only once it is true: what was decided, after its commit."""
         self._answer = answer
 
+    @property
+    def answered(self) -> bool:
+        return self._answer is not None
+
     def result(self) -> World | Refusal:
         assert self.done
+        if self._answer is None:
+            raise Abandoned
         if isinstance(self._answer, Exception):
             raise self._answer
         return self._answer

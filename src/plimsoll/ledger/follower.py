@@ -12,6 +12,7 @@ from plimsoll.domain.effects import Reload
 from plimsoll.ledger.history import decode
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes
+from plimsoll.storage.faults import DatabaseFault
 from plimsoll.storage.head import Head
 from plimsoll.storage.load import load_world
 
@@ -51,6 +52,8 @@ def _apply(missed: list[str], snapshot: Snapshot, head: Head) -> Snapshot | None
         if any(isinstance(effect, Reload) for effect in effects):
             return None
         return snapshot.after(head, effects)
+    except DatabaseFault:
+        raise
     except Exception:
         LOG.exception("Changes %s to %s do not fit what is in memory", snapshot.head.seq + 1, head.seq)
         return None

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from plimsoll.domain.consumer import ConsumerAllocations, ProviderAllocations
-from plimsoll.domain.provider import Provider
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.storage import consumers
 
@@ -14,10 +13,9 @@ def of_consumer(ledger: Ledger, uuid: str) -> ConsumerAllocations:
     return ledger.database.ask(lambda conn: consumers.allocations_of_consumer(conn, uuid), in_one_query=True)
 
 
-def of_provider(ledger: Ledger, provider: Provider) -> ProviderAllocations:
-    return ledger.database.ask(
-        lambda conn: consumers.allocations_of_provider(conn, provider.id), in_one_query=True
-    )
+def of_provider(ledger: Ledger, uuid: str) -> ProviderAllocations | None:
+    """None if there is no such provider."""
+    return ledger.database.ask(lambda conn: consumers.allocations_of_provider(conn, uuid), in_one_query=True)
 
 
 def of_owner(ledger: Ledger, project: str, user: str | None) -> list[tuple[str, dict[str, int]]]:

@@ -4,6 +4,8 @@
 
 A batch that was surely not written is tried again for a while. One whose commit got no answer is looked for in
 the change log, under the head's lock, before it is answered or tried again: nobody can write in between.
+Nodes of a Galera cluster race for the head, and the winner is the quickest to start the next race: whoever has lost
+one lately rests a little after its commits, so that all come to write.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 
@@ -28,7 +30,7 @@ from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes
 from plimsoll.storage.consumers import Asked
 from plimsoll.storage.engine import Database
-from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, Refusing, Unreachable
+from plimsoll.storage.faults import Busy, DatabaseFault, OutcomeUnknown, Refusing, Unreachable
 from plimsoll.storage.head import Head
 from plimsoll.storage.owners import projects, users
 
@@ -38,7 +40,11 @@ PATIENCE = 8.0
 """Seconds for which a write is tried again before its client is told to come back later."""
 PATIENCE_IN_DOUBT = 45.0
 """Seconds for which we try to find out what became of a commit."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.002, 0.5
+FIRST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE_IN_A_RACE = 0.002, 0.5, 0.01
+LONGEST_REST = 0.03
+"""Seconds that a scribe leaves to others after a commit,"""
+RACING = 2.0
+"""for so long after it has lost a race."""
 
 TakeUp = Callable[[list[Ticket]], list[Ticket]]
 """Adds to tickets what has queued up meanwhile, and returns that."""
@@ -57,60 +63,83 @@ class Scribe:
         self._users = users(database.keeping())
         self._origin: object = None
         self._pruner = Pruner(database, change_log_keep)
+        self._lost_a_race = self._last_commit = -RACING
 
     def write(self, tickets: list[Ticket], take_up: TakeUp) -> None:
         """Commits tickets together; if one of them cannot be written, each by itself, so that only it fails."""
         try:
-            self._commit(tickets, take_up)
+            batch = self._commit(tickets, take_up)
         except DatabaseFault as fault:
             for ticket in tickets:
                 ticket.answer(fault)
         except Exception:
             for ticket in tickets:
                 self._write_alone(ticket)
+        else:
+            self._finish(batch)
+            # A batch that was found in the log does not have those who came after it.
+            for ticket in tickets:
+                if not ticket.answered:
+                    self._write_alone(ticket)
 
     def _write_alone(self, ticket: Ticket) -> None:
         try:
-            self._commit([ticket], _nobody_else)
+            batch = self._commit([ticket], _nobody_else)
         except Exception as fault:
             ticket.answer(_in_the_rows(fault))
+        else:
+            self._finish(batch)
 
-    def _commit(self, tickets: list[Ticket], take_up: TakeUp) -> None:
-        """Returns when they are committed and answered. Raises when surely nothing was written, or OutcomeUnknown."""
+    def _finish(self, batch: Batch) -> None:
+        self._last_commit = time.monotonic()
+        batch.committed()
+        self._pruner.after(batch)
+
+    def _commit(self, tickets: list[Ticket], take_up: TakeUp) -> Batch:
+        """The batch that was committed. Raises when surely nothing was written, or OutcomeUnknown."""
         began = time.monotonic()
         pause = FIRST_PAUSE
-        doubtful: Batch | None = None
+        doubtful: list[Batch] = []
         fault: DatabaseFault
+        self._leave_time_to_others()
         while True:
             try:
-                batch = self._attempt(tickets, take_up, doubtful)
-                break
+                return self._attempt(tickets, take_up, doubtful)
             except _InDoubt as doubt:
-                doubtful, fault = doubt.batch, doubt.fault
+                # Those before it stay in doubt: between Galera nodes, one may have been committed all the same.
+                doubtful.append(doubt.batch)
+                fault = doubt.fault
             except DatabaseFault as failed:
                 fault = failed
-            patience = PATIENCE if doubtful is None else PATIENCE_IN_DOUBT
-            hopeless = doubtful is None and isinstance(fault, Refusing)
+            if isinstance(fault, Busy):
+                self._lost_a_race = time.monotonic()
+            patience = PATIENCE_IN_DOUBT if doubtful else PATIENCE
+            hopeless = isinstance(fault, _Forgotten) if doubtful else isinstance(fault, Refusing)
             if hopeless or time.monotonic() - began + pause > patience:
                 LOG.error(
                     "Giving up on %s writes after %.1f s: %s", len(tickets), time.monotonic() - began, fault
                 )
-                raise fault if doubtful is None else OutcomeUnknown(fault)
+                raise OutcomeUnknown(fault) if doubtful else fault
             LOG.info("Trying %s writes again: %s", len(tickets), fault)
             time.sleep(pause * random.uniform(0.5, 1))
-            pause = min(2 * pause, LONGEST_PAUSE)
-        batch.committed()
-        self._pruner.after(batch)
+            pause = min(2 * pause, LONGEST_PAUSE_IN_A_RACE if isinstance(fault, Busy) else LONGEST_PAUSE)
 
-    def _attempt(self, tickets: list[Ticket], take_up: TakeUp, doubtful: Batch | None) -> Batch:
-        """One transaction: decides the tickets and commits, or finds that the doubtful batch was committed."""
+    def _leave_time_to_others(self) -> None:
+        now = time.monotonic()
+        rest = self._last_commit + random.uniform(0, LONGEST_REST) - now
+        if rest > 0 and now - self._lost_a_race < RACING:
+            time.sleep(rest)
+
+    def _attempt(self, tickets: list[Ticket], take_up: TakeUp, doubtful: Sequence[Batch]) -> Batch:
+        """One transaction: decides the tickets and commits, or finds that a doubtful batch was committed."""
         batch: Batch | None = None
         with ExitStack() as publishing:
             try:
                 with self._database.write() as conn:
                     head, holdings = self._begin(conn, tickets)
-                    if doubtful is not None and _was_committed(conn, doubtful):
-                        return doubtful
+                    committed = next((each for each in doubtful if _was_committed(conn, each)), None)
+                    if committed is not None:
+                        return committed
                     holdings |= self._holdings(conn, take_up(tickets))
                     batch = Batch(
                         self._database,
@@ -159,6 +188,10 @@ class Scribe:
         return Asked(conn.dialect, wanted, self._database.keeping())
 
 
+class _Forgotten(DatabaseFault):
+    """It will never be known what became of a commit: the change log does not reach back to it any more."""
+
+
 class _InDoubt(Exception):
     """A batch may have been committed or not."""
 
@@ -171,7 +204,7 @@ class _InDoubt(Exception):
 def _was_committed(conn: Connection, batch: Batch) -> bool:
     there = changes.is_there(conn, batch.snapshot.head)
     if there is None:
-        raise OutcomeUnknown("The change log does not reach back to it any more.")
+        raise _Forgotten("The change log does not reach back to it any more.")
     return there
 
 

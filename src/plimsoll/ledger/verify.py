@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
+from sqlalchemy import Connection
+
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import World
 from plimsoll.ledger.follower import follow
@@ -17,9 +19,12 @@ from plimsoll.storage.load import load_world
 
 def differences(ledger: Ledger) -> list[str]:
     """Where memory and SQL disagree, in words; nothing if they agree."""
-    with ledger.database.read() as conn:
+
+    def compared(conn: Connection) -> list[str]:
         snapshot = follow(conn, ledger.snapshot(), changes.read_head(conn))
         return list(compare(snapshot.world, load_world(conn, snapshot.world.keeping)))
+
+    return ledger.database.ask(compared)
 
 
 def compare(memory: World, sql: World) -> Iterator[str]:

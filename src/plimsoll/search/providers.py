@@ -33,7 +33,8 @@ def _named(world: World, index: Index, request: ProvidersRequest) -> Rows:
         named = world.provider_named(request.name)
         rows &= index.rows_of_uuids([] if named is None else [named.uuid])
     if request.uuid:
-        rows &= index.rows_of_uuids([request.uuid] if world.provider(request.uuid) else [])
+        known = world.provider(request.uuid)
+        rows &= index.rows_of_uuids([] if known is None else [known.uuid])
     return rows
 
 

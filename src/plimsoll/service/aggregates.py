@@ -10,7 +10,7 @@ from plimsoll.domain import marks
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal
-from plimsoll.service.placement import Placement
+from plimsoll.service.placement import Placement, provider_after
 
 
 def set_for_provider(
@@ -21,5 +21,5 @@ def set_for_provider(
         "provider.aggregates.set",
         actor,
         lambda draft: marks.set_aggregates(draft, uuid, aggregates, generation),
-        then=lambda world: world.providers[uuid],
+        then=provider_after(uuid),
     )

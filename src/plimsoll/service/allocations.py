@@ -11,7 +11,6 @@ from plimsoll.domain import claims as rules
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.claims import Claim
 from plimsoll.domain.consumer import ConsumerAllocations, ProviderAllocations
-from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, Refusal
 from plimsoll.ledger import holdings
 from plimsoll.service.placement import Placement, nothing
@@ -21,11 +20,8 @@ def of_consumer(placement: Placement, uuid: str) -> ConsumerAllocations:
     return holdings.of_consumer(placement.ledger, uuid)
 
 
-def of_provider(placement: Placement, uuid: str) -> tuple[Provider, ProviderAllocations] | ProviderMissing:
-    provider = placement.world().provider(uuid)
-    if provider is None:
-        return ProviderMissing(uuid)
-    return provider, holdings.of_provider(placement.ledger, provider)
+def of_provider(placement: Placement, uuid: str) -> ProviderAllocations | ProviderMissing:
+    return holdings.of_provider(placement.ledger, uuid) or ProviderMissing(uuid)
 
 
 def of_owner(placement: Placement, project: str, user: str | None) -> list[tuple[str, dict[str, int]]]:

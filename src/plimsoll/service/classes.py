@@ -30,12 +30,14 @@ def create(placement: Placement, actor: Actor, name: str) -> Term | Refusal:
 
 def ensure(placement: Placement, actor: Actor, name: str) -> tuple[Term, bool]:
     """The class with this name, and whether it is new."""
-    known = placement.world().classes.get(name)
-    made = known or create(placement, actor, name)
-    if isinstance(made, ResourceClassExists):  # somebody was faster
-        known = made = placement.world().classes.by_name[name]
-    assert isinstance(made, Term)
-    return made, known is None
+    while True:
+        known = placement.world().classes.get(name)
+        if known is not None:
+            return known, False
+        made = create(placement, actor, name)
+        if not isinstance(made, ResourceClassExists):  # else somebody was faster
+            assert isinstance(made, Term)
+            return made, True
 
 
 def rename(placement: Placement, actor: Actor, name: str, new_name: str) -> Term | Refusal:

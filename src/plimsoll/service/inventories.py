@@ -11,7 +11,7 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal
-from plimsoll.service.placement import Placement, nothing
+from plimsoll.service.placement import Placement, nothing, provider_after
 
 
 def add(
@@ -26,7 +26,7 @@ def add(
         "inventory.add",
         actor,
         lambda draft: rules.add_inventory(draft, uuid, resource_class, inventory, reserve_all=reserve_all),
-        then=lambda world: world.providers[uuid],
+        then=provider_after(uuid),
     )
 
 
@@ -44,7 +44,7 @@ def replace(
         lambda draft: rules.replace_inventories(
             draft, uuid, generation, inventories, reserve_all=reserve_all
         ),
-        then=lambda world: world.providers[uuid],
+        then=provider_after(uuid),
     )
 
 
@@ -63,7 +63,7 @@ def update(
         lambda draft: rules.change_inventory(
             draft, uuid, generation, resource_class, inventory, reserve_all=reserve_all
         ),
-        then=lambda world: world.providers[uuid],
+        then=provider_after(uuid),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.draft import Draft
+from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command
@@ -17,7 +18,15 @@ from plimsoll.ledger.ledger import Ledger
 from plimsoll.search.request import Order
 from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, ValueNotKept
 
-__all__ = ["DatabaseFault", "OutcomeUnknown", "Placement", "Settings", "ValueNotKept", "nothing"]
+__all__ = [
+    "DatabaseFault",
+    "OutcomeUnknown",
+    "Placement",
+    "Settings",
+    "ValueNotKept",
+    "nothing",
+    "provider_after",
+]
 
 T = TypeVar("T")
 
@@ -53,6 +62,17 @@ class Placement:
         """Submits a command, and makes the answer from the world right after it."""
         outcome = self.ledger.submit(Command(operation, actor, decide, consumers))
         return outcome if isinstance(outcome, Refusal) else then(outcome)
+
+
+def provider_after(uuid: str) -> Callable[[World], Provider]:
+    """The answer of a use case that shows the provider it has changed."""
+
+    def shown(world: World) -> Provider:
+        provider = world.provider(uuid)
+        assert provider is not None
+        return provider
+
+    return shown
 
 
 def nothing(_: Any) -> None:

@@ -11,7 +11,7 @@ from plimsoll.domain.refusals import ProviderMissing, Refusal
 from plimsoll.domain.trees import KEEP, NewParent
 from plimsoll.search.providers import find_providers
 from plimsoll.search.request import ProvidersRequest
-from plimsoll.service.placement import Placement, nothing
+from plimsoll.service.placement import Placement, nothing, provider_after
 
 __all__ = ["KEEP", "create", "delete", "find", "get", "update"]
 
@@ -32,7 +32,7 @@ def create(
         "provider.create",
         actor,
         lambda draft: trees.add_provider(draft, uuid, name, parent),
-        then=lambda world: world.providers[uuid],
+        then=provider_after(uuid),
     )
 
 
@@ -43,7 +43,7 @@ def update(
         "provider.update",
         actor,
         lambda draft: trees.change_provider(draft, uuid, name, parent, reparenting=reparenting),
-        then=lambda world: world.providers[uuid],
+        then=provider_after(uuid),
     )
 
 

@@ -22,7 +22,8 @@ def synchronise(placement: Placement) -> None:
     ):
         return
     refusal = placement.write("standards.synchronise", THE_SERVICE, _add_missing, then=nothing)
-    assert refusal is None
+    if refusal is not None:
+        raise RuntimeError(f"The standard names cannot be added to the database: {refusal}")
 
 
 def _add_missing(draft: Draft) -> Refusal | None:

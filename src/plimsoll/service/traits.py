@@ -14,7 +14,7 @@ from plimsoll.domain.draft import Draft
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, Refusal, TraitsMissing
 from plimsoll.domain.world import World
-from plimsoll.service.placement import Placement, nothing
+from plimsoll.service.placement import Placement, nothing, provider_after
 
 
 def get(placement: Placement, name: str) -> Term | TraitsMissing:
@@ -61,9 +61,8 @@ def delete(placement: Placement, actor: Actor, name: str) -> Refusal | None:
 
 def of_provider(placement: Placement, uuid: str) -> tuple[Provider, list[Term]] | ProviderMissing:
     world = placement.world()
-    if world.provider(uuid) is None:
-        return ProviderMissing(uuid)
-    return _traits_of(world, uuid)
+    provider = world.provider(uuid)
+    return ProviderMissing(uuid) if provider is None else _traits_of(world, provider)
 
 
 def set_for_provider(
@@ -73,7 +72,7 @@ def set_for_provider(
         "provider.traits.set",
         actor,
         lambda draft: marks.set_traits(draft, uuid, traits, generation),
-        then=lambda world: _traits_of(world, uuid),
+        then=lambda world: _traits_of(world, provider_after(uuid)(world)),
     )
 
 
@@ -86,8 +85,7 @@ def clear_for_provider(placement: Placement, actor: Actor, uuid: str) -> Refusal
     )
 
 
-def _traits_of(world: World, uuid: str) -> tuple[Provider, list[Term]]:
-    provider = world.providers[uuid]
+def _traits_of(world: World, provider: Provider) -> tuple[Provider, list[Term]]:
     return provider, [world.traits.by_name[name] for name in provider.listed_traits()]
 
 

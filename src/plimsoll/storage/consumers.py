@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Join, Select, bindparam, func, select
+from sqlalchemy import Connection, Dialect, Join, Select, func, select
 
 from plimsoll.domain.consumer import (
     Allocation,
@@ -19,7 +19,7 @@ from plimsoll.domain.consumer import (
 )
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage import tables as t
-from plimsoll.storage.statements import query
+from plimsoll.storage.statements import query, time_reader
 
 _A, _C, _P, _RC = t.allocations.c, t.consumers.c, t.resource_providers.c, t.resource_classes.c
 
@@ -27,22 +27,27 @@ _OWNED_CONSUMERS = t.consumers.join(t.projects, _C.project_id == t.projects.c.id
     t.users, _C.user_id == t.users.c.id
 )
 
-_OF_CONSUMER = (
-    select(
-        *(_C.uuid, t.projects.c.external_id, t.users.c.external_id, t.consumer_types.c.name, _C.generation),
-        *(_P.uuid, _P.generation, _RC.name, _A.used, _A.created_at, _A.updated_at),
-    )
-    .select_from(
-        _OWNED_CONSUMERS.outerjoin(t.consumer_types, _C.consumer_type_id == t.consumer_types.c.id).outerjoin(
-            t.allocations.join(t.resource_providers, _A.resource_provider_id == _P.id).join(
-                t.resource_classes, _A.resource_class_id == _RC.id
-            ),
-            _A.consumer_id == _C.uuid,
-        )
-    )
-    .where(_C.uuid == bindparam("consumer"))
-    .order_by(_A.id)
-)
+# What one consumer holds, and what of one provider is held. Outer joins one after the other: SQLite makes a table
+# of all allocations first where joins are nested.
+_OF_CONSUMER = """
+    SELECT c.uuid, p.external_id, u.external_id, t.name, c.generation,
+        rp.uuid, rp.generation, rc.name, a.used, a.created_at, a.updated_at
+    FROM consumers c JOIN projects p ON p.id = c.project_id JOIN users u ON u.id = c.user_id
+    LEFT JOIN consumer_types t ON t.id = c.consumer_type_id
+    LEFT JOIN allocations a ON a.consumer_id = c.uuid
+    LEFT JOIN resource_providers rp ON rp.id = a.resource_provider_id
+    LEFT JOIN resource_classes rc ON rc.id = a.resource_class_id
+    WHERE c.uuid IN (...) ORDER BY a.id
+"""
+_OF_PROVIDER = """
+    SELECT rp.generation, p.id, u.id, c.uuid, c.generation, rc.name, a.used, a.created_at, a.updated_at
+    FROM resource_providers rp JOIN resource_providers root ON root.id = rp.root_provider_id
+    LEFT JOIN allocations a ON a.resource_provider_id = rp.id
+    LEFT JOIN resource_classes rc ON rc.id = a.resource_class_id
+    LEFT JOIN consumers c ON c.uuid = a.consumer_id
+    LEFT JOIN projects p ON p.id = c.project_id LEFT JOIN users u ON u.id = c.user_id
+    WHERE rp.uuid IN (...) ORDER BY a.id
+"""
 
 # Who many consumers are and what they hold, as each claim asks it.
 _WHO = """
@@ -58,62 +63,52 @@ _WHAT = """
     WHERE a.consumer_id IN (...) ORDER BY a.id
 """
 
-_OF_PROVIDER = (
-    select(_C.uuid, _C.generation, _RC.name, _A.used, _A.created_at, _A.updated_at)
-    .select_from(
-        t.allocations.join(_OWNED_CONSUMERS, _A.consumer_id == _C.uuid).join(
-            t.resource_classes, _A.resource_class_id == _RC.id
-        )
-    )
-    .where(_A.resource_provider_id == bindparam("provider_id"))
-    .order_by(_A.id)
-)
-
 
 class Asked:
     """The questions about the consumers of a batch, and how their answers are read.
 
-    Under the uuids as they were asked for: the database may know them in another spelling.
+    By the keys of the uuids: the database may know them in another spelling than the one asked for.
     """
 
     def __init__(self, dialect: Dialect, uuids: Iterable[str], keeping: Keeping = EXACT) -> None:
         self._key = keeping.key
-        self._asked = {self._key(uuid): uuid for uuid in sorted(uuids)}
-        wanted = list(self._asked.values())
+        wanted = sorted(uuids)
         self.queries = [query(dialect, _WHO, wanted), query(dialect, _WHAT, wanted)] if wanted else []
 
     def holdings(self, who: Iterable[Any] = (), what: Iterable[Any] = ()) -> dict[str, Holding]:
         """From the rows of the queries."""
-        consumers = {self._asked[self._key(row[0])]: Consumer(*row) for row in who}
+        consumers = {self._key(row[0]): Consumer(*row) for row in who}
         allocations: dict[str, list[Allocation]] = {}
         for consumer, *allocation in what:
-            allocations.setdefault(self._asked[self._key(consumer)], []).append(Allocation(*allocation))
+            allocations.setdefault(self._key(consumer), []).append(Allocation(*allocation))
         return {
-            uuid: Holding(consumers.get(uuid), tuple(allocations.get(uuid, ())))
-            for uuid in consumers.keys() | allocations.keys()
+            key: Holding(consumers.get(key), tuple(allocations.get(key, ())))
+            for key in consumers.keys() | allocations.keys()
         }
 
 
 def allocations_of_consumer(conn: Connection, uuid: str) -> ConsumerAllocations:
     """Allocations without the record of a consumer are not shown, as the reference does not show them."""
-    rows = conn.execute(_OF_CONSUMER, {"consumer": uuid}).all()
+    rows = _rows(conn, _OF_CONSUMER, uuid)
     by_provider: dict[str, tuple[int, dict[str, int]]] = {}
     modified_at = None
     for *_, provider, generation, resource_class, used, created, updated in rows:
-        if provider is not None:
+        if provider is not None and resource_class is not None:
             by_provider.setdefault(provider, (generation or 0, {}))[1][resource_class] = used
             modified_at = _later(modified_at, updated or created)
     return ConsumerAllocations(Consumer(*rows[0][:5]) if rows else None, by_provider, modified_at)
 
 
-def allocations_of_provider(conn: Connection, provider_id: int) -> ProviderAllocations:
+def allocations_of_provider(conn: Connection, uuid: str) -> ProviderAllocations | None:
+    """None if there is no such provider. Allocations without the record of a consumer are not shown here either."""
+    rows = _rows(conn, _OF_PROVIDER, uuid)
     by_consumer: dict[str, tuple[int, dict[str, int]]] = {}
     modified_at = None
-    for row in conn.execute(_OF_PROVIDER, {"provider_id": provider_id}):
-        consumer, generation, resource_class, used, created, updated = row
-        by_consumer.setdefault(consumer, (generation, {}))[1][resource_class] = used
-        modified_at = _later(modified_at, updated or created)
-    return ProviderAllocations(by_consumer, modified_at)
+    for _, project, user, consumer, generation, resource_class, used, created, updated in rows:
+        if None not in (project, user, resource_class):
+            by_consumer.setdefault(consumer, (generation, {}))[1][resource_class] = used
+            modified_at = _later(modified_at, updated or created)
+    return ProviderAllocations(rows[0][0] or 0, by_consumer, modified_at) if rows else None
 
 
 def allocations_of_owner(
@@ -167,6 +162,14 @@ def _owned_allocations() -> Join:
 def _of_owner(query: Select[Any], project: str, user: str | None) -> Select[Any]:
     query = query.where(t.projects.c.external_id == project)
     return query if user is None else query.where(t.users.c.external_id == user)
+
+
+def _rows(conn: Connection, sql: str, uuid: str) -> list[Any]:
+    """The rows about this uuid, the last two columns of which are times."""
+    statement = query(conn.dialect, sql, [uuid])
+    rows = list(conn.exec_driver_sql(statement.sql, tuple(statement.values)))
+    read = time_reader(conn.dialect)
+    return rows if read is None else [(*row[:-2], read(row[-2]), read(row[-1])) for row in rows]
 
 
 def _later(one: datetime | None, other: datetime | None) -> datetime | None:

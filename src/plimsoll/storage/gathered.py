@@ -61,8 +61,8 @@ class Gathered:
     def prepare(self, now: datetime) -> None:
         """Finds or makes what `statements` needs to know from the database."""
         kept = [each.now_is for each in self._consumers.values() if each.now_is is not None]
-        self._find_owners(self._projects, {consumer.project for consumer in kept}, now)
-        self._find_owners(self._users, {consumer.user for consumer in kept}, now)
+        self._find_owners(self._projects, [consumer.project for consumer in kept], now)
+        self._find_owners(self._users, [consumer.user for consumer in kept], now)
 
     def statements(self, world: World, now: datetime) -> Iterator[Statement]:
         """All that is to be written. `world` is the world after the last effect."""
@@ -110,7 +110,7 @@ class Gathered:
         user = self._owner_ids[self._users][consumer.user]
         return consumer.uuid, project, user, _type_id(world, consumer), consumer.generation
 
-    def _find_owners(self, owners: Owners, names: set[str], now: datetime) -> None:
+    def _find_owners(self, owners: Owners, names: Iterable[str], now: datetime) -> None:
         self._owner_ids[owners].update(owners.ids(self._conn, names, now))
 
 

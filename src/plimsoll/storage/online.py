@@ -2,8 +2,8 @@
 
 """Data migrations that run while the service does: they complete rows that older Placements left incomplete.
 
-Each is safe to repeat, works in batches, and tells running services in the change log to load anew whenever
-it has changed something.
+Each is safe to repeat, works in batches, and has a line in the change log for each of them; if it changed what
+services keep in memory, that line tells them to load anew.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from plimsoll.storage.tables import allocations, consumers, head, resource_provi
 
 OPERATION = "online_data_migrations"
 RELOAD = '[["reload"]]'
+NOTHING_IN_MEMORY = "[]"
 
 
 _ROOTLESS = select(resource_providers.c.id).where(resource_providers.c.root_provider_id.is_(None))
@@ -103,10 +104,13 @@ def create_incomplete_consumers(connection: Connection, limit: int, settings: Se
     return Outcome(len(uuids), len(uuids))
 
 
-MIGRATIONS: tuple[Callable[[Connection, int, Settings], Outcome], ...] = (
-    set_root_provider_ids,
-    create_incomplete_consumers,
-)
+Migration = Callable[[Connection, int, Settings], Outcome]
+
+# Each with the effects to log.
+MIGRATIONS: Mapping[Migration, str] = {
+    set_root_provider_ids: RELOAD,
+    create_incomplete_consumers: NOTHING_IN_MEMORY,
+}
 
 
 def run_batch(db: Database, limit: int, settings: Settings) -> Batch:
@@ -127,18 +131,13 @@ def run_batch(db: Database, limit: int, settings: Settings) -> Batch:
     return Batch(outcomes, failures)
 
 
-def _run(
-    db: Database,
-    migration: Callable[[Connection, int, Settings], Outcome],
-    limit: int,
-    settings: Settings,
-) -> Outcome:
+def _run(db: Database, migration: Migration, limit: int, settings: Settings) -> Outcome:
     with db.write() as connection:
         # A database that only the reference has used has no head, and no service of ours to tell.
         head_before = changes.lock_head(connection) if inspect(connection).has_table(head.name) else None
         outcome = migration(connection, limit, settings)
         if outcome.done and head_before is not None:
-            change = Change(head_before.seq + 1, settings.now(), Actor(), OPERATION, RELOAD)
+            change = Change(head_before.seq + 1, settings.now(), Actor(), OPERATION, MIGRATIONS[migration])
             changes.append(connection, [change], changes.new_mark())
         return outcome
 

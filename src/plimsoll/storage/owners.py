@@ -32,9 +32,9 @@ class Owners:
 
     def ids(self, conn: Connection, names: Iterable[str], now: datetime) -> dict[str, int]:
         """The row ids of these names; rows are made for new ones."""
-        wanted = set(names)
+        wanted = dict.fromkeys(names)
         found = {name: self._ids[name] for name in wanted if name in self._ids}
-        missing = sorted(wanted - found.keys())
+        missing = [name for name in wanted if name not in found]
         if missing:
             there = {self._key(name): id_ for name, id_ in conn.execute(self._select, {"names": missing})}
             for name in missing:

@@ -147,11 +147,9 @@ def test_of_a_consumer_that_holds_nothing_nothing_is_said() -> None:
 
 
 def test_consumers_of_a_provider_have_generations_since_these_exist() -> None:
-    found = ProviderAllocations({"c": (4, {"VCPU": 2})}, None)
-    assert allocations.of_provider(HOST, found, VERSIONS[27])["allocations"]["c"] == {
-        "resources": {"VCPU": 2}
-    }
-    assert allocations.of_provider(HOST, found, VERSIONS[28])["allocations"]["c"]["consumer_generation"] == 4
+    found = ProviderAllocations(7, {"c": (4, {"VCPU": 2})}, None)
+    assert allocations.of_provider(found, VERSIONS[27])["allocations"]["c"] == {"resources": {"VCPU": 2}}
+    assert allocations.of_provider(found, VERSIONS[28])["allocations"]["c"]["consumer_generation"] == 4
 
 
 def candidates_at(minor: int, found: Candidates) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, Protocol, Self
 from sqlalchemy import URL, Connection
 
 from plimsoll.domain.keeping import Keeping
-from plimsoll.storage.faults import DatabaseFault
+from plimsoll.storage.faults import DatabaseFault, ValueNotKept
 from plimsoll.storage.head import Head
 from plimsoll.storage.statements import Statement
 
@@ -83,7 +83,7 @@ class Dialect(Protocol):
     def head(self) -> Head:
         """The head at some moment after this call began."""
 
-    def fault_of(self, error: BaseException) -> DatabaseFault | None:
+    def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
         """What an error of the driver means, if it is neither our mistake nor a row's."""
 
     def dispose(self) -> None:

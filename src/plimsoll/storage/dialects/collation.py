@@ -16,6 +16,7 @@ import numpy as np
 Ask = Callable[[str, tuple[str, ...]], list[Any]]
 """Runs a query with parameters, and gives its rows."""
 
+_SPACE = ord(" ")
 _ASCII = tuple(map(chr, range(32, 127)))
 
 
@@ -27,7 +28,13 @@ class Collation:
 
     def key(self, text: str) -> str:
         """The same for all texts that the collation takes for the same."""
-        return (text.rstrip(" ") if self._pads else text).translate(self._weights)
+        key = text.translate(self._weights)
+        if self._pads:
+            # Other characters may weigh what a space does.
+            space = self._weights[_SPACE]
+            while key.endswith(space):
+                key = key[: -len(space)]
+        return key
 
 
 class _Weights(dict[int, str]):

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from plimsoll.storage.faults import Busy, DatabaseFault, OutcomeUnknown, Refusing
+from plimsoll.storage.faults import Busy, OutcomeUnknown, Refusing
 
 
 @contextlib.contextmanager
 def transaction(
-    connection: Connection, fault_of: Callable[[BaseException], DatabaseFault | None]
+    connection: Connection, fault_of: Callable[[BaseException], Exception | None]
 ) -> Iterator[None]:
     """Commits on a clean exit, else rolls back. OutcomeUnknown if the commit was tried and failed."""
     begun = connection.begin()

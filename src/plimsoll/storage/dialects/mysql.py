@@ -15,12 +15,13 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import URL, Connection, text
+from sqlalchemy.exc import DBAPIError
 
 from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.dialects.collation import Collation, ratio_in_single_precision
 from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
-from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable
+from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable, ValueNotKept
 
 OLDEST_MARIADB = (10, 6)
 OLDEST_MYSQL = (8, 0)
@@ -29,7 +30,7 @@ OLDEST_MYSQL = (8, 0)
 ANSWER_SECONDS = 60
 _SCHEMA_SECONDS = 60
 
-_FAULTS: dict[type[DatabaseFault], frozenset[int]] = {
+_FAULTS: dict[type[DatabaseFault | ValueNotKept], frozenset[int]] = {
     Unreachable: frozenset(
         (
             *(1040, 1203, 1226),  # too many connections
@@ -53,6 +54,7 @@ _FAULTS: dict[type[DatabaseFault], frozenset[int]] = {
             *(1044, 1045, 1049, 1142, 1143, 1227),  # not permitted, or not there
         )
     ),
+    ValueNotKept: frozenset((1267, 1270, 1271, 3854, 3988)),  # a character that the tables have no place for
 }
 _KIND_OF = {number: kind for kind, numbers in _FAULTS.items() for number in numbers}
 
@@ -60,9 +62,8 @@ _KIND_OF = {number: kind for kind, numbers in _FAULTS.items() for number in numb
 _FOUND_ROWS, _MULTI_STATEMENTS = 1 << 1, 1 << 16
 
 _ABOUT = text(
-    "SELECT t.table_collation, c.character_set_name FROM information_schema.tables t"
-    " JOIN information_schema.collation_character_set_applicability c ON c.collation_name = t.table_collation"
-    " WHERE t.table_schema = DATABASE() AND t.table_name = 'resource_providers'"
+    "SELECT collation_name, character_set_name FROM information_schema.columns"
+    " WHERE table_schema = DATABASE() AND table_name = 'resource_providers' AND column_name = 'name'"
 )
 _DEFAULT = text("SELECT @@collation_database, @@character_set_database")
 
@@ -137,8 +138,20 @@ class MySQL(Server):
         return Keeping(key=collated.key, ratio=ratio_in_single_precision)
 
     def _weights(self, query: str, parameters: tuple[str, ...]) -> list[Any]:
-        with self.read() as connection:
-            return list(connection.exec_driver_sql(query, parameters))
+        try:
+            return self._asked(query, parameters)
+        except Unreachable:  # it may have been lost long ago, while nobody asked
+            return self._asked(query, parameters)
+
+    def _asked(self, query: str, parameters: tuple[str, ...]) -> list[Any]:
+        try:
+            with self.read() as connection:
+                return list(connection.exec_driver_sql(query, parameters))
+        except DBAPIError as error:
+            fault = None if error.orig is None else self.fault_of(error.orig)
+            if fault is None:
+                raise
+            raise fault from error
 
     @contextlib.contextmanager
     def schema_lock(self, connection: Connection) -> Iterator[None]:
@@ -157,7 +170,7 @@ class MySQL(Server):
     def cursor(self, connection: Any) -> Any:
         return connection.cursor()
 
-    def fault_of(self, error: BaseException) -> DatabaseFault | None:
+    def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
         number = error.args[0] if error.args else None
         if type(error).__name__ == "InterfaceError" and number in (0, 2006, 2013):
             return Unreachable("The connection was lost.")

@@ -25,7 +25,7 @@ from plimsoll.storage.dialects.base import DatabaseOptions
 from plimsoll.storage.dialects.commit import errors_as_sqlalchemys, transaction
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
 from plimsoll.storage.dialects.probe import Probe
-from plimsoll.storage.faults import Busy, DatabaseFault, Unreachable
+from plimsoll.storage.faults import Busy, DatabaseFault, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement
 
@@ -111,7 +111,7 @@ class Server(ABC):
         """At the first contact: is this a server that we can use, and how does it keep things?"""
 
     @abstractmethod
-    def fault_of(self, error: BaseException) -> DatabaseFault | None: ...
+    def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None: ...
 
     @abstractmethod
     def schema_lock(self, connection: Connection) -> contextlib.AbstractContextManager[object]:

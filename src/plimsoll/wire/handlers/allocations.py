@@ -23,8 +23,8 @@ def of_consumer(call: Call) -> Answer:
 
 
 def of_provider(call: Call) -> Answer:
-    provider, found = accepted(allocations.of_provider(call.placement, call.params["uuid"]))
-    return document(views.of_provider(provider, found, call.version), found.modified_at or now())
+    found = accepted(allocations.of_provider(call.placement, call.params["uuid"]))
+    return document(views.of_provider(found, call.version), found.modified_at or now())
 
 
 def of_owner(call: Call) -> Answer:

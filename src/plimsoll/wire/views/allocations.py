@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plimsoll.domain.consumer import ConsumerAllocations, ProviderAllocations
-from plimsoll.domain.provider import Provider
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
 
@@ -35,14 +34,14 @@ def of_consumer(found: ConsumerAllocations, version: Version) -> dict[str, Any]:
     return shown
 
 
-def of_provider(provider: Provider, found: ProviderAllocations, version: Version) -> dict[str, Any]:
+def of_provider(found: ProviderAllocations, version: Version) -> dict[str, Any]:
     with_generation = version.has(F.CONSUMER_GENERATION)
     shown: dict[str, dict[str, Any]] = {}
     for consumer, (generation, amounts) in found.by_consumer.items():
         shown[consumer] = {"resources": amounts}
         if with_generation:
             shown[consumer]["consumer_generation"] = generation
-    return {"allocations": shown, "resource_provider_generation": provider.generation}
+    return {"allocations": shown, "resource_provider_generation": found.generation}
 
 
 def of_owner(found: Iterable[tuple[str, Mapping[str, int]]]) -> dict[str, Any]:
