@@ -20,15 +20,13 @@ from plimsoll.domain.refusals import ProviderMissing, StaleProviderGeneration
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Providers by uuid, with the other ways to find them: by name, by tree, in another spelling."""
+    """Providers by uuid, with the two other ways to find them: by name and by tree."""
 
     providers: HashTrieMap[str, Provider] = field(default_factory=HashTrieMap)
     uuid_by_name: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
     """By the key of the name: see `Keeping.key`."""
     trees: HashTrieMap[str, tuple[str, ...]] = field(default_factory=HashTrieMap)
     """The uuids of all providers of a tree, by the uuid of its root."""
-    odd_uuids: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
-    """The few uuids that are not in small letters, by their keys."""
     classes: Catalog = field(default_factory=Catalog)
     traits: Catalog = field(default_factory=Catalog)
     consumer_types: Catalog = field(default_factory=Catalog)
@@ -51,7 +49,6 @@ class World:
             providers=HashTrieMap(by_uuid),
             uuid_by_name=HashTrieMap({keeping.key(each.name): uuid for uuid, each in by_uuid.items()}),
             trees=HashTrieMap({root: tuple(members) for root, members in trees.items()}),
-            odd_uuids=HashTrieMap({keeping.key(uuid): uuid for uuid in by_uuid if _is_odd(uuid)}),
             classes=classes or Catalog(),
             traits=traits or Catalog(),
             consumer_types=consumer_types or Catalog(),
@@ -63,11 +60,8 @@ class World:
         return self.providers.get(uuid) or self._spelled_otherwise(uuid)
 
     def _spelled_otherwise(self, uuid: str) -> Provider | None:
-        key, usual = self.keeping.key, uuid.rstrip(" ").lower()
-        if usual in self.providers and key(usual) == key(uuid):
-            return self.providers[usual]
-        odd = self.odd_uuids.get(key(uuid)) if self.odd_uuids else None
-        return None if odd is None else self.providers[odd]
+        usual, key = uuid.rstrip(" ").lower(), self.keeping.key
+        return self.providers.get(usual) if usual != uuid and key(usual) == key(uuid) else None
 
     def provider_as_seen(
         self, uuid: str, generation: int | None = None
@@ -102,7 +96,7 @@ class World:
             found.extend(children.get(provider.uuid, ()))
         return found
 
-    # The ways to make the next world. Each keeps all views of the providers in step.
+    # The ways to make the next world. Each keeps the three views of the providers in step.
 
     def with_provider(self, provider: Provider) -> World:
         """Adds a provider, or replaces the one with its uuid."""
@@ -110,30 +104,22 @@ class World:
         providers = self.providers.insert(provider.uuid, provider)
         if before is not None and before.name == provider.name and before.root == provider.root:
             return replace(self, providers=providers)
-        names, trees, odd = self.uuid_by_name, self.trees, self.odd_uuids
+        names, trees = self.uuid_by_name, self.trees
         if before is not None:
             names = names.remove(self.keeping.key(before.name))
             trees = _tree_without(trees, before)
         names = names.insert(self.keeping.key(provider.name), provider.uuid)
         trees = trees.insert(provider.root, (*trees.get(provider.root, ()), provider.uuid))
-        if _is_odd(provider.uuid):
-            odd = odd.insert(self.keeping.key(provider.uuid), provider.uuid)
-        return replace(self, providers=providers, uuid_by_name=names, trees=trees, odd_uuids=odd)
+        return replace(self, providers=providers, uuid_by_name=names, trees=trees)
 
     def without_provider(self, uuid: str) -> World:
         gone = self.providers[uuid]
-        odd = self.odd_uuids
         return replace(
             self,
             providers=self.providers.remove(uuid),
             uuid_by_name=self.uuid_by_name.remove(self.keeping.key(gone.name)),
             trees=_tree_without(self.trees, gone),
-            odd_uuids=odd.remove(self.keeping.key(uuid)) if _is_odd(uuid) else odd,
         )
-
-
-def _is_odd(uuid: str) -> bool:
-    return uuid != uuid.lower()
 
 
 def _tree_without(
