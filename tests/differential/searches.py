@@ -5,6 +5,7 @@
 Where the right answer can be had from the reference itself by another question, it is asked for.
 """
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -52,14 +53,20 @@ def sums_in_place(case: Case) -> bool:
         return False
     if case.against_reference:
         return True
-    right, ours = right_amounts(case, len(asked)), case.ours.json()["allocation_requests"]
+    right, ours = right_amounts(case), case.ours.json()["allocation_requests"]
     return bag(right) == bag(ours) or only_shared_ones_are_missing(right, ours, case)
 
 
-def right_amounts(case: Case, suffixed: int) -> list[Any]:
+def suffixes(request: Request) -> set[str]:
+    """Of all groups that have one, also of those that ask for no resources."""
+    found = (re.fullmatch(r"(resources|required|member_of|in_tree)(.+)", name) for name, _ in request.query)
+    return {match[2] for match in found if match}
+
+
+def right_amounts(case: Case) -> list[Any]:
     """The answer to the same question with group_policy=none, which the reference sums rightly, isolated here."""
     version = case.request.version
-    isolate = suffixed > 1 and "isolate" in case.request.values("group_policy")[:1]
+    isolate = len(suffixes(case.request)) > 1 and "isolate" in case.request.values("group_policy")[:1]
     question = case.request.without("group_policy").without("limit")
     question = replace(question, query=(*question.query, ("group_policy", "none")))
     if isolate and not version >= MAPPINGS:

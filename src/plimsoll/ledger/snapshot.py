@@ -26,7 +26,7 @@ class Snapshot:
 
     @classmethod
     def of(cls, head: Head, world: World) -> Snapshot:
-        return cls(head, world, Index.build(world.providers.values(), world.keeping.key), object())
+        return cls(head, world, Index.build(world.providers.values()), object())
 
     def after(self, head: Head, effects: Iterable[Effect]) -> Snapshot:
         """The snapshot after these effects."""

@@ -9,7 +9,7 @@ as it was; after a claim that is everything but one block of one column per reso
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from rpds import HashTrieMap
@@ -49,16 +49,14 @@ class Index:
     _stocks: HashTrieMap[str, Stock] = field(default_factory=HashTrieMap)
     _traits: HashTrieMap[str, Rows] = field(default_factory=HashTrieMap)
     _aggregates: HashTrieMap[str, Rows] = field(default_factory=HashTrieMap)
-    """By the keys of their uuids: see `Keeping.key`."""
-    _key: Callable[[str], str] = str
     _anchors: dict[int, Rows] = field(default_factory=dict)
     """What `anchors` found so far. Shared by all indexes with the same trees and aggregates."""
 
     @classmethod
-    def build(cls, providers: Iterable[Provider], key: Callable[[str], str] = str) -> Index:
+    def build(cls, providers: Iterable[Provider]) -> Index:
         """Rows in the order of ids, so that all processes number the providers of a database alike."""
         in_order = sorted(providers, key=lambda provider: provider.id)
-        return cls(_key=key).updated((None, provider) for provider in in_order)
+        return cls().updated((None, provider) for provider in in_order)
 
     def updated(self, changes: Iterable[Change]) -> Index:
         """The index after these changes, which come in the order of ids.
@@ -78,7 +76,7 @@ class Index:
         return self.size > _CHUNK and self.live.bit_count() * 2 < self.size
 
     def _without_gaps(self) -> Index:
-        return Index.build(self.providers(numbers_of(self.live, self.size).tolist()), self._key)
+        return Index.build(self.providers(numbers_of(self.live, self.size).tolist()))
 
     def provider(self, row: int) -> Provider:
         provider = self._providers[row >> _CHUNK_BITS][row & (_CHUNK - 1)]
@@ -102,7 +100,7 @@ class Index:
         return self._traits.get(trait, NONE)
 
     def in_aggregate(self, aggregate: str) -> Rows:
-        return self._aggregates.get(self._key(aggregate), NONE)
+        return self._aggregates.get(aggregate, NONE)
 
     @property
     def sharing(self) -> Rows:
@@ -244,10 +242,7 @@ class _Draft:
             else base._parents,
             _stocks=self._stocks(),
             _traits=_members(base._traits, self.traits),
-            _aggregates=_members(
-                base._aggregates, {base._key(uuid): rows for uuid, rows in self.aggregates.items()}
-            ),
-            _key=base._key,
+            _aggregates=_members(base._aggregates, self.aggregates),
             _anchors={} if moved else base._anchors,
         )
 
