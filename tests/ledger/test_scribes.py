@@ -14,7 +14,7 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Abandoned, Command
-from plimsoll.ledger.pen import Pen
+from plimsoll.ledger.pen import Pen, Waiter
 from plimsoll.ledger.verify import differences
 from plimsoll.service.placement import Placement
 from plimsoll.storage import changes
@@ -143,21 +143,22 @@ def test_a_repair_is_not_undone_by_a_batch_that_was_under_way(
 
 
 def test_who_is_done_does_not_wait_for_the_next_scribe() -> None:
-    pen, done, left = Pen(), threading.Event(), threading.Event()
+    pen, left, waiter = Pen(), threading.Event(), Waiter()
 
     def waiting() -> None:
-        with pen.held(unless=done.is_set) as mine:
-            assert not mine
+        assert not pen.taken_by(waiter)
         left.set()
 
     def next_scribe() -> None:
-        with pen.held():
-            left.wait(PATIENCE)
+        assert pen.taken_by(Waiter())
+        left.wait(PATIENCE)
+        pen.lay_down()
 
-    with pen.held():
-        threads = [in_thread(next_scribe), in_thread(waiting)]
-        time.sleep(0.05)
-        done.set()
+    assert pen.taken_by(Waiter())
+    threads = [in_thread(next_scribe), in_thread(waiting)]
+    time.sleep(0.05)
+    waiter.finish()
+    pen.lay_down()
     for thread in threads:
         thread.join(PATIENCE)
     assert left.is_set()

@@ -10,6 +10,7 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.draft import Decision
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
+from plimsoll.ledger.pen import Waiter
 
 Answer = World | Refusal | Exception
 
@@ -28,14 +29,14 @@ class Abandoned(Exception):
     """The thread that was writing was stopped: whether this command was committed is not known."""
 
 
-class Ticket:
+class Ticket(Waiter):
     """A command in the queue, and what became of it: the world right after it, a refusal, or a fault."""
 
-    __slots__ = ("_answer", "command", "done")
+    __slots__ = ("_answer", "command")
 
     def __init__(self, command: Command) -> None:
+        super().__init__()
         self.command = command
-        self.done = False
         self._answer: Answer | None = None
 
     def answer(self, answer: Answer) -> None:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command, Ticket
-from plimsoll.ledger.pen import Pen
+from plimsoll.ledger.pen import Pen, Waiter
 from plimsoll.ledger.present import Present
 from plimsoll.ledger.scribe import Scribe
 from plimsoll.ledger.snapshot import Snapshot
@@ -53,17 +53,23 @@ class Ledger:
     def reload(self) -> None:
         """Forgets the snapshot and reads everything again."""
         # Nor may a batch be under way: it would publish what it made of the snapshot that is to be forgotten.
-        with self._pen.held():
+        self._pen.taken_by(Waiter())
+        try:
             self._present.reload()
+        finally:
+            self._pen.lay_down()
 
     def submit(self, command: Command) -> World | Refusal:
         """Decides a command and records it: the world right after it, or why it was refused."""
         ticket = Ticket(command)
         self._queue.append(ticket)
         while not ticket.done:
-            with self._pen.held(unless=lambda: ticket.done) as is_scribe:
-                if is_scribe:
-                    self._write_batch()
+            if self._pen.taken_by(ticket):
+                try:
+                    if not ticket.done:
+                        self._write_batch()
+                finally:
+                    self._pen.lay_down()
         return ticket.result()
 
     def _write_batch(self) -> None:
@@ -73,7 +79,7 @@ class Ledger:
             self._scribe.write(tickets, self._take_up)
         finally:
             for ticket in tickets:
-                ticket.done = True
+                ticket.finish()
 
     def _take_up(self, tickets: list[Ticket]) -> list[Ticket]:
         """Adds from the queue what has room; whoever holds the pen is the only one to take from it."""

@@ -2,37 +2,61 @@
 
 """The one pen of a ledger: whoever holds it writes, for all who wait for it.
 
-When it is laid down, all who wait look whether theirs is done: they leave at once, and only one who still has
-something to write takes it. (With a lock, the ones who are done queue behind the next scribe's commit.)
+Everybody waits for themselves: whoever lays the pen down wakes one who still has something to write, and nobody else.
+Those whose work is done are woken one by one when it is. (With one condition for all, everybody wakes at every turn,
+and they get in each other's way.)
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import deque
 
 
-def _never() -> bool:
-    return False
+class Waiter:
+    """Somebody who wants the pen, or to be told that it is not needed any more."""
+
+    __slots__ = ("_asleep", "done")
+
+    def __init__(self) -> None:
+        self.done = False
+        self._asleep = threading.Lock()
+        self._asleep.acquire()
+
+    def finish(self) -> None:
+        """What this one has waited for is done. Only whoever holds the pen may say so, and once."""
+        self.done = True
+        self._asleep.release()
+
+    def wake(self) -> None:
+        self._asleep.release()
+
+    def sleep(self) -> None:
+        self._asleep.acquire()
 
 
 class Pen:
     def __init__(self) -> None:
-        self._laid_down = threading.Condition()
+        self._changing = threading.Lock()
         self._held = False
+        self._waiting: deque[Waiter] = deque()
 
-    @contextmanager
-    def held(self, unless: Callable[[], bool] = _never) -> Iterator[bool]:
-        """Waits for the pen, holds it, and says True; or says False, without it, as soon as `unless` is true."""
-        with self._laid_down:
-            self._laid_down.wait_for(lambda: unless() or not self._held)
-            mine = not unless()
-            self._held = self._held or mine
-        try:
-            yield mine
-        finally:
-            if mine:
-                with self._laid_down:
-                    self._held = False
-                    self._laid_down.notify_all()
+    def taken_by(self, waiter: Waiter) -> bool:
+        """Waits for the pen and says True; or says False, without it, as soon as the waiter is done."""
+        with self._changing:
+            if not self._held:
+                self._held = True
+                return True
+            self._waiting.append(waiter)
+        waiter.sleep()
+        return not waiter.done
+
+    def lay_down(self) -> None:
+        """Passes the pen to the next one who is not done yet."""
+        with self._changing:
+            while self._waiting:
+                following = self._waiting.popleft()
+                if not following.done:
+                    following.wake()
+                    return
+            self._held = False
