@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from plimsoll.domain import effects as e
 from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.draft import Draft
+from plimsoll.domain.refusals import Refusal
 from plimsoll.ledger.command import Answer, Command, Ticket
 from plimsoll.ledger.history import encode
 from plimsoll.ledger.snapshot import Snapshot
@@ -27,7 +28,8 @@ from plimsoll.storage.record import Recorder
 class Batch:
     """One transaction's worth of commands. After the commit, `snapshot` is what to publish.
 
-    `holdings` are those of all consumers that the commands are about, by the keys of their uuids.
+    `holdings` are those of the consumers that the commands are about, by the keys of their uuids. If clients are
+    `believed`, those that they said are new were not looked at.
     """
 
     def __init__(
@@ -39,6 +41,8 @@ class Batch:
         users: Owners,
         now: datetime,
         holdings: dict[str, Holding],
+        *,
+        believed: bool,
     ) -> None:
         self._database = database
         self._conn = conn
@@ -49,14 +53,23 @@ class Batch:
         self._world = present.world
         self._key = present.world.keeping.key
         self._holdings = holdings
+        self._believed = believed
         self._touched: set[str] = set()
         self._answers: list[tuple[Ticket, Answer]] = []
         self.log: list[Change] = []
         self.snapshot = present
 
     def decide(self, tickets: Sequence[Ticket]) -> None:
-        """Decides each command on the world that those before it left, and writes all that was accepted."""
-        self._answers = [(ticket, self._decide(ticket.command)) for ticket in tickets]
+        """Decides each command on the world that those before it left, and writes all that was accepted.
+
+        A ticket that is refused on a mere belief gets no answer.
+        """
+        decided = ((ticket, self._decide(ticket.command)) for ticket in tickets)
+        self._answers = [
+            (ticket, answer)
+            for ticket, answer in decided
+            if not (self._believed and ticket.command.new_consumers and isinstance(answer, Refusal))
+        ]
         if self.log:
             head = Head(self.log[-1].seq, changes.new_mark())
             gathered = self._recorder.gathered(self._world, self._second)
@@ -81,12 +94,12 @@ class Batch:
         if refusal is not None:
             return refusal
         if draft.effects:
-            self._record(command, draft.effects)
+            self._record(command, draft)
         return self._world
 
-    def _record(self, command: Command, effects: list[e.Effect]) -> None:
+    def _record(self, command: Command, draft: Draft) -> None:
         before = self._world
-        recorded, self._world = self._recorder.record(effects, before, self._second)
+        recorded, self._world = self._recorder.record(draft.effects, before, draft.world, self._second)
         for effect in recorded:
             self._touched.update(effect.providers(before))
             self._keep_holding(effect)

@@ -17,12 +17,17 @@ Answer = World | Refusal | Exception
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`consumers` are those whose holdings the decision needs: they are read before it is asked."""
+    """`consumers` are those whose holdings the decision needs: they are read before it is asked.
+
+    `new_consumers` are said to be new by the client. That is believed at first, for most of the time it is true:
+    if the decision is to refuse, or the database knows one of them, it is decided again after a look at them too.
+    """
 
     operation: str
     actor: Actor
     decide: Decision
     consumers: tuple[str, ...] = ()
+    new_consumers: tuple[str, ...] = ()
 
 
 class Abandoned(Exception):

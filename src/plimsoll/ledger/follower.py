@@ -10,11 +10,11 @@ from sqlalchemy import Connection
 
 from plimsoll.domain.effects import Reload
 from plimsoll.ledger.history import decode
+from plimsoll.ledger.reading import read_all
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes
 from plimsoll.storage.faults import DatabaseFault
 from plimsoll.storage.head import Head
-from plimsoll.storage.load import load_world
 
 LOG = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def follow(conn: Connection, snapshot: Snapshot, head: Head) -> Snapshot:
             snapshot.head.seq,
             head.seq,
         )
-        return Snapshot.of(head, load_world(conn, snapshot.world.keeping))
+        return read_all(conn, head, snapshot.world.keeping)
     return followed
 
 

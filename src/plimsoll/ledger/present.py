@@ -6,17 +6,16 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from contextlib import AbstractContextManager
 
 from sqlalchemy import Connection
 
 from plimsoll.ledger.follower import follow
+from plimsoll.ledger.reading import read_all
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes
 from plimsoll.storage.engine import Database
 from plimsoll.storage.head import Head
-from plimsoll.storage.load import load_world
 
 LOG = logging.getLogger(__name__)
 
@@ -64,15 +63,4 @@ class Present:
 
     def _read_all(self, conn: Connection) -> Snapshot:
         LOG.info("Reading the world from %s", self._database.where)
-        began = time.monotonic()
-        head, world = changes.read_head(conn), load_world(conn, self._keeping)
-        read = time.monotonic()
-        snapshot = Snapshot.of(head, world)
-        LOG.info(
-            "%s providers at change %s: read in %.1f s, indexed in %.1f s",
-            len(world.providers),
-            head.seq,
-            read - began,
-            time.monotonic() - read,
-        )
-        return snapshot
+        return read_all(conn, changes.read_head(conn), self._keeping)

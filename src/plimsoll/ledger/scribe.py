@@ -26,7 +26,7 @@ from plimsoll.ledger.batch import Batch
 from plimsoll.ledger.command import Answer, Ticket
 from plimsoll.ledger.present import Present
 from plimsoll.ledger.pruner import Pruner
-from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.ledger.snapshot import Origin, Snapshot
 from plimsoll.storage import changes
 from plimsoll.storage.consumers import Asked
 from plimsoll.storage.engine import Database
@@ -61,7 +61,7 @@ class Scribe:
         self._clock = clock
         self._projects = projects(database.keeping())
         self._users = users(database.keeping())
-        self._origin: object = None
+        self._origin: Origin | None = None
         self._pruner = Pruner(database, change_log_keep)
         self._lost_a_race = self._last_commit = -RACING
 
@@ -77,14 +77,14 @@ class Scribe:
                 self._write_alone(ticket)
         else:
             self._finish(batch)
-            # A batch that was found in the log does not have those who came after it.
+            # Those refused on a mere belief; and, if the batch was found in the log, those who came after it.
             for ticket in tickets:
                 if not ticket.answered:
                     self._write_alone(ticket)
 
     def _write_alone(self, ticket: Ticket) -> None:
         try:
-            batch = self._commit([ticket], _nobody_else)
+            batch = self._commit([ticket], _nobody_else, believing=False)
         except Exception as fault:
             ticket.answer(_in_the_rows(fault))
         else:
@@ -95,7 +95,7 @@ class Scribe:
         batch.committed()
         self._pruner.after(batch)
 
-    def _commit(self, tickets: list[Ticket], take_up: TakeUp) -> Batch:
+    def _commit(self, tickets: list[Ticket], take_up: TakeUp, *, believing: bool = True) -> Batch:
         """The batch that was committed. Raises when surely nothing was written, or OutcomeUnknown."""
         began = time.monotonic()
         pause = FIRST_PAUSE
@@ -104,7 +104,7 @@ class Scribe:
         self._leave_time_to_others()
         while True:
             try:
-                return self._attempt(tickets, take_up, doubtful)
+                return self._attempt(tickets, take_up, doubtful, believing)
             except _InDoubt as doubt:
                 # Those before it stay in doubt: between Galera nodes, one may have been committed all the same.
                 doubtful.append(doubt.batch)
@@ -130,25 +130,33 @@ class Scribe:
         if rest > 0 and now - self._lost_a_race < RACING:
             time.sleep(rest)
 
-    def _attempt(self, tickets: list[Ticket], take_up: TakeUp, doubtful: Sequence[Batch]) -> Batch:
+    def _attempt(
+        self, tickets: list[Ticket], take_up: TakeUp, doubtful: Sequence[Batch], believing: bool
+    ) -> Batch:
         """One transaction: decides the tickets and commits, or finds that a doubtful batch was committed."""
         batch: Batch | None = None
         with ExitStack() as publishing:
             try:
                 with self._database.write() as conn:
-                    head, holdings = self._begin(conn, tickets)
+                    head, holdings = self._begin(conn, _known(tickets))
                     committed = next((each for each in doubtful if _was_committed(conn, each)), None)
                     if committed is not None:
                         return committed
-                    holdings |= self._holdings(conn, take_up(tickets))
+                    unseen = _known(take_up(tickets))
+                    snapshot = self._at(conn, head)
+                    believed = believing and not snapshot.origin.has_unrecorded
+                    if not believed:
+                        unseen |= _said_to_be_new(tickets)
+                    holdings |= self._holdings(conn, unseen)
                     batch = Batch(
                         self._database,
                         conn,
-                        self._at(conn, head),
+                        snapshot,
                         self._projects,
                         self._users,
                         self._clock(),
                         holdings,
+                        believed=believed,
                     )
                     batch.decide(tickets)
                     # From the commit until the new snapshot stands, readers wait for it.
@@ -162,9 +170,9 @@ class Scribe:
             self._present.publish(batch.snapshot)
         return batch
 
-    def _begin(self, conn: Connection, tickets: list[Ticket]) -> tuple[Head, dict[str, Holding]]:
-        """Takes the head, and reads what the consumers hold whom the tickets are about."""
-        asked = self._asked(conn, tickets)
+    def _begin(self, conn: Connection, consumers: set[str]) -> tuple[Head, dict[str, Holding]]:
+        """Takes the head, and reads what these consumers hold."""
+        asked = self._asked(conn, consumers)
         (head,), *answers = self._database.ask_together(
             conn, [self._database.taking_the_head(), *asked.queries]
         )
@@ -179,13 +187,12 @@ class Scribe:
             self._origin = snapshot.origin
         return snapshot
 
-    def _holdings(self, conn: Connection, tickets: list[Ticket]) -> dict[str, Holding]:
-        asked = self._asked(conn, tickets)
+    def _holdings(self, conn: Connection, consumers: set[str]) -> dict[str, Holding]:
+        asked = self._asked(conn, consumers)
         return asked.holdings(*self._database.ask_together(conn, asked.queries)) if asked.queries else {}
 
-    def _asked(self, conn: Connection, tickets: list[Ticket]) -> Asked:
-        wanted = {uuid for ticket in tickets for uuid in ticket.command.consumers}
-        return Asked(conn.dialect, wanted, self._database.keeping())
+    def _asked(self, conn: Connection, consumers: set[str]) -> Asked:
+        return Asked(conn.dialect, consumers, self._database.keeping())
 
 
 class _Forgotten(DatabaseFault):
@@ -206,6 +213,15 @@ def _was_committed(conn: Connection, batch: Batch) -> bool:
     if there is None:
         raise _Forgotten("The change log does not reach back to it any more.")
     return there
+
+
+def _known(tickets: list[Ticket]) -> set[str]:
+    """The consumers that must be looked at in any case."""
+    return {uuid for ticket in tickets for uuid in ticket.command.consumers}
+
+
+def _said_to_be_new(tickets: list[Ticket]) -> set[str]:
+    return {uuid for ticket in tickets for uuid in ticket.command.new_consumers}
 
 
 def _in_the_rows(fault: Exception) -> Answer:

@@ -16,17 +16,25 @@ from plimsoll.search.index import Change, Index
 from plimsoll.storage.head import Head
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Origin:
+    """A reading of the whole database: what was learnt before it may be wrong."""
+
+    has_unrecorded: bool = False
+    """Whether there were allocations without the record of a consumer. None are made any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     head: Head
     world: World
     index: Index
-    origin: object
-    """The reading of the whole database that it goes back to: what was learnt before that may be wrong."""
+    origin: Origin
+    """What it goes back to."""
 
     @classmethod
-    def of(cls, head: Head, world: World) -> Snapshot:
-        return cls(head, world, Index.build(world.providers.values()), object())
+    def of(cls, head: Head, world: World, origin: Origin) -> Snapshot:
+        return cls(head, world, Index.build(world.providers.values()), origin)
 
     def after(self, head: Head, effects: Iterable[Effect]) -> Snapshot:
         """The snapshot after these effects."""

@@ -37,7 +37,7 @@ def claim(placement: Placement, actor: Actor, claims: Sequence[Claim]) -> Refusa
         actor,
         lambda draft: rules.claim(draft, owned),
         then=nothing,
-        consumers=tuple(each.consumer for each in owned),
+        claims=owned,
     )
 
 
@@ -55,5 +55,5 @@ def release(placement: Placement, actor: Actor, consumer: str) -> Refusal | None
         actor,
         lambda draft: rules.release(draft, consumer),
         then=nothing,
-        consumers=(consumer,),
+        claims=(Claim(consumer, {}, None, None),),
     )

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from plimsoll.domain.actor import Actor
+from plimsoll.domain.claims import Claim
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal
@@ -57,10 +58,17 @@ class Placement:
         actor: Actor,
         decide: Callable[[Draft], Refusal | None],
         then: Callable[[World], T],
-        consumers: tuple[str, ...] = (),
+        claims: Sequence[Claim] = (),
     ) -> T | Refusal:
         """Submits a command, and makes the answer from the world right after it."""
-        outcome = self.ledger.submit(Command(operation, actor, decide, consumers))
+        command = Command(
+            operation,
+            actor,
+            decide,
+            consumers=tuple(each.consumer for each in claims if each.guard is not None),
+            new_consumers=tuple(each.consumer for each in claims if each.guard is None),
+        )
+        outcome = self.ledger.submit(command)
         return outcome if isinstance(outcome, Refusal) else then(outcome)
 
 

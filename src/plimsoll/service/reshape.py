@@ -17,5 +17,5 @@ def reshape(placement: Placement, actor: Actor, request: Reshape) -> Refusal | N
         actor,
         lambda draft: rules.reshape(draft, request),
         then=nothing,
-        consumers=tuple(claim.consumer for claim in request.claims),
+        claims=request.claims,
     )

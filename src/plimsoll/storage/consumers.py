@@ -64,6 +64,17 @@ _WHAT = """
 """
 
 
+_UNRECORDED = """
+    SELECT 1 FROM allocations a
+    WHERE NOT EXISTS (SELECT 1 FROM consumers c WHERE c.uuid = a.consumer_id) LIMIT 1
+"""
+
+
+def any_unrecorded(conn: Connection) -> bool:
+    """Whether there are allocations without the record of a consumer, from clients of the first days."""
+    return conn.exec_driver_sql(_UNRECORDED).first() is not None
+
+
 class Asked:
     """The questions about the consumers of a batch, and how their answers are read.
 

@@ -8,7 +8,7 @@ else is written at once, because the database numbers what is new and later effe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -32,6 +32,12 @@ class _Aggregate(NamedTuple):
 
 _AGGREGATES = select(t.placement_aggregates.c.uuid, t.placement_aggregates.c.id).where(
     t.placement_aggregates.c.uuid.in_(bindparam("uuids", expanding=True))
+)
+
+
+# What claims do: nothing gets an id, and the world before it has all ids that are needed.
+_WITHOUT_IDS = frozenset(
+    (e.AllocationsReplaced, e.ConsumerAdded, e.ConsumerChanged, e.ConsumerRemoved, e.GenerationRaised)
 )
 
 
@@ -65,9 +71,16 @@ class Recorder:
         }
 
     def record(
-        self, effects: Iterable[e.Effect], world: World, now: datetime
-    ) -> tuple[list[e.Effect], World]:
-        """Writes effects, or remembers to, and returns them with their ids and the world after them."""
+        self, effects: Sequence[e.Effect], world: World, after: World, now: datetime
+    ) -> tuple[Sequence[e.Effect], World]:
+        """Writes effects, or remembers to, and returns them with their ids and the world after them.
+
+        `after` is that world already, but for the ids.
+        """
+        if all(type(effect) in _WITHOUT_IDS for effect in effects):
+            for effect in effects:
+                self._writers[type(effect)](effect, world, now)
+            return effects, after
         recorded = []
         for effect in effects:
             numbered = self._writers[type(effect)](effect, world, now) or effect

@@ -170,6 +170,10 @@ class MySQL(Server):
     def cursor(self, connection: Any) -> Any:
         return connection.cursor()
 
+    def quoted(self, connection: Any, text: str) -> str:
+        quoted = connection.literal(text)
+        return quoted if isinstance(quoted, str) else quoted.decode()
+
     def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
         number = error.args[0] if error.args else None
         if type(error).__name__ == "InterfaceError" and number in (0, 2006, 2013):

@@ -94,6 +94,11 @@ class PostgreSQL(Server):
         # that too, but it ends with a flush, after which the server forgets to wait for the abandoned.
         return psycopg.ClientCursor(connection)
 
+    def quoted(self, connection: Any, text: str) -> str:
+        if "\0" in text:
+            raise psycopg.DataError("PostgreSQL keeps no text with a NUL in it.")
+        return bytes(psycopg.pq.Escaping(connection.pgconn).escape_literal(text.encode())).decode()
+
     def fault_of(self, error: BaseException) -> DatabaseFault | None:
         state = getattr(error, "sqlstate", None)
         if state is None:
