@@ -8,7 +8,6 @@ ignored, and `OS_<GROUP>__<OPTION>` in the environment goes before the file. Our
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -17,7 +16,6 @@ from pathlib import Path
 
 from keystonemiddleware import opts as keystone_opts
 from oslo_config import cfg
-from oslo_log import log
 from oslo_middleware import cors, http_proxy_to_wsgi
 from oslo_policy import opts as policy_opts
 
@@ -248,14 +246,6 @@ def register(conf: cfg.ConfigOpts) -> None:
     _register(conf, http_proxy_to_wsgi.OPTS, "oslo_middleware")
     for group, opts in keystone_opts.list_auth_token_opts():
         _register(conf, opts, group)
-
-
-def set_up_logging(conf: cfg.ConfigOpts) -> None:
-    """Log as the configuration says, warnings of libraries included."""
-    log.setup(conf, "plimsoll")
-    logging.captureWarnings(True)
-    if conf.log_options:
-        conf.log_opt_values(logging.getLogger(__name__), logging.DEBUG)
 
 
 def database_url(conf: cfg.ConfigOpts) -> str:

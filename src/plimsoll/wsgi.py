@@ -13,9 +13,7 @@ import threading
 from collections.abc import Iterable
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from oslo_log import log as logging
-
-from plimsoll import config
+from plimsoll import config, logs
 from plimsoll.bootstrap import make_application
 
 __all__ = ["application", "load_application", "make_application"]
@@ -24,7 +22,7 @@ __all__ = ["application", "load_application", "make_application"]
 def load_application() -> WSGIApplication:
     files = [name for name in os.environ.get(config.FILES_VARIABLE, "").split(os.pathsep) if name]
     conf = config.load(files)
-    logging.setup(conf, "placement")
+    logs.set_up(conf)
     return make_application(conf)
 
 

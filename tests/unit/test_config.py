@@ -251,8 +251,8 @@ def test_logging_follows_the_configuration(file: Path, tmp_path: Path) -> None:
         f"[DEFAULT]\nlog_file = {log_file}\ndebug = true\n[placement_database]\nconnection = sqlite:////x\n"
     )
     script = (
-        "import logging; from plimsoll import config;"
-        f"config.set_up_logging(config.load([{str(file)!r}]));"
+        "import logging; from plimsoll import config, logs;"
+        f"logs.set_up(config.load([{str(file)!r}]));"
         "logging.getLogger('plimsoll.somewhere').info('all hands')"
     )
     subprocess.run(

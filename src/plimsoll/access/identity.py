@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 
@@ -58,30 +59,46 @@ NOBODY = Caller()
 
 def caller_from_environ(environ: Mapping[str, Any]) -> Caller:
     """Read the headers that the authentication in front of us has set and vouches for."""
-    get = environ.get
+    return _caller(tuple(map(environ.get, _HEADERS)))
+
+
+_HEADERS = (
+    *("HTTP_X_USER_ID", "HTTP_X_USER"),
+    *("HTTP_X_PROJECT_ID", "HTTP_X_TENANT_ID", "HTTP_X_TENANT"),
+    *("HTTP_X_ROLES", "HTTP_X_ROLE"),
+    "HTTP_OPENSTACK_SYSTEM_SCOPE",
+    *("HTTP_X_DOMAIN_ID", "HTTP_X_USER_DOMAIN_ID", "HTTP_X_PROJECT_DOMAIN_ID"),
+    "HTTP_X_IS_ADMIN_PROJECT",
+    *("HTTP_X_SERVICE_USER_ID", "HTTP_X_SERVICE_USER_DOMAIN_ID"),
+    *("HTTP_X_SERVICE_PROJECT_ID", "HTTP_X_SERVICE_PROJECT_DOMAIN_ID"),
+    "HTTP_X_SERVICE_ROLES",
+)
+
+
+# Few services ask, each of them many times.
+@lru_cache(maxsize=1024)
+def _caller(values: tuple[str | None, ...]) -> Caller:
+    said = dict(zip(_HEADERS, values, strict=True))
     return Caller(
-        user_id=_first(environ, "HTTP_X_USER_ID", "HTTP_X_USER"),
-        project_id=_first(environ, "HTTP_X_PROJECT_ID", "HTTP_X_TENANT_ID", "HTTP_X_TENANT"),
-        roles=_names(get("HTTP_X_ROLES", get("HTTP_X_ROLE"))),
-        system_scope=get("HTTP_OPENSTACK_SYSTEM_SCOPE"),
-        domain_id=get("HTTP_X_DOMAIN_ID"),
-        user_domain_id=get("HTTP_X_USER_DOMAIN_ID"),
-        project_domain_id=get("HTTP_X_PROJECT_DOMAIN_ID"),
+        user_id=_first(said, "HTTP_X_USER_ID", "HTTP_X_USER"),
+        project_id=_first(said, "HTTP_X_PROJECT_ID", "HTTP_X_TENANT_ID", "HTTP_X_TENANT"),
+        roles=_names(_first(said, "HTTP_X_ROLES", "HTTP_X_ROLE")),
+        system_scope=said["HTTP_OPENSTACK_SYSTEM_SCOPE"],
+        domain_id=said["HTTP_X_DOMAIN_ID"],
+        user_domain_id=said["HTTP_X_USER_DOMAIN_ID"],
+        project_domain_id=said["HTTP_X_PROJECT_DOMAIN_ID"],
         # Absent means yes: tokens from before admin projects existed must keep their rights.
-        is_admin_project=str(get("HTTP_X_IS_ADMIN_PROJECT", "true")).lower() == "true",
-        service_user_id=get("HTTP_X_SERVICE_USER_ID"),
-        service_user_domain_id=get("HTTP_X_SERVICE_USER_DOMAIN_ID"),
-        service_project_id=get("HTTP_X_SERVICE_PROJECT_ID"),
-        service_project_domain_id=get("HTTP_X_SERVICE_PROJECT_DOMAIN_ID"),
-        service_roles=_names(get("HTTP_X_SERVICE_ROLES")),
+        is_admin_project=(said["HTTP_X_IS_ADMIN_PROJECT"] or "true").lower() == "true",
+        service_user_id=said["HTTP_X_SERVICE_USER_ID"],
+        service_user_domain_id=said["HTTP_X_SERVICE_USER_DOMAIN_ID"],
+        service_project_id=said["HTTP_X_SERVICE_PROJECT_ID"],
+        service_project_domain_id=said["HTTP_X_SERVICE_PROJECT_DOMAIN_ID"],
+        service_roles=_names(said["HTTP_X_SERVICE_ROLES"]),
     )
 
 
-def _first(environ: Mapping[str, Any], *keys: str) -> str | None:
-    for key in keys:
-        if key in environ:
-            return str(environ[key])
-    return None
+def _first(said: Mapping[str, str | None], *names: str) -> str | None:
+    return next((value for name in names if (value := said[name]) is not None), None)
 
 
 def _names(listed: str | None) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from plimsoll.storage.faults import DatabaseFault
 from plimsoll.storage.head import Head
 from plimsoll.storage.owners import Owners
 from plimsoll.storage.record import Recorder
+from plimsoll.storage.statements import Statement
 
 
 class Batch:
@@ -56,11 +57,12 @@ class Batch:
         self._believed = believed
         self._touched: set[str] = set()
         self._answers: list[tuple[Ticket, Answer]] = []
+        self._last: list[Statement] = []
         self.log: list[Change] = []
         self.snapshot = present
 
     def decide(self, tickets: Sequence[Ticket]) -> None:
-        """Decides each command on the world that those before it left, and writes all that was accepted.
+        """Decides each command on the world that those before it left. What was accepted is yet to be written.
 
         A ticket that is refused on a mere belief gets no answer.
         """
@@ -73,9 +75,13 @@ class Batch:
         if self.log:
             head = Head(self.log[-1].seq, changes.new_mark())
             gathered = self._recorder.gathered(self._world, self._second)
-            logged = changes.appending(self._conn.dialect, self.log, head.mark)
-            self._database.run_together(self._conn, [*gathered, *logged])
+            self._last = [*gathered, *changes.appending(self._conn.dialect, self.log, head.mark)]
             self.snapshot = self.snapshot.advanced(head, self._world, self._touched)
+
+    def write(self) -> None:
+        """Writes what was accepted. It may be committed when this returns."""
+        if self._last:
+            self._database.run_last(self._conn, self._last)
 
     def committed(self) -> None:
         """What was decided is true now: it may be remembered and told."""

@@ -161,6 +161,7 @@ class Scribe:
                     batch.decide(tickets)
                     # From the commit until the new snapshot stands, readers wait for it.
                     publishing.enter_context(self._present.replacing())
+                    batch.write()
             except OutcomeUnknown as fault:
                 if batch is None:  # nothing was to be committed but a look into the log
                     raise Unreachable(fault) from fault

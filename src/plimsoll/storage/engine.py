@@ -105,9 +105,9 @@ class Database:
         """The rows of each of these queries, in as few round trips as the driver allows."""
         return self._dialect.ask(connection, queries)
 
-    def run_together(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        """Runs statements whose results nobody looks at, in as few round trips as the driver allows."""
-        self._dialect.run(connection, statements)
+    def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        """Runs the last statements of a `write`, which may be committed when this returns."""
+        self._dialect.run_last(connection, statements)
 
     def taking_the_head(self) -> Statement:
         """The query for the head that takes it: whoever holds it is the only writer there is."""

@@ -69,9 +69,9 @@ def latest(times: Iterable[datetime | None]) -> datetime:
 
 def http_date(time: datetime) -> str:
     """In the form of HTTP; times without a zone are UTC, as the database keeps them."""
-    return _http_date(int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()))
+    return _http_date(time.replace(microsecond=0))
 
 
 @lru_cache(maxsize=4096)
-def _http_date(seconds: int) -> str:
-    return formatdate(seconds, usegmt=True)
+def _http_date(time: datetime) -> str:
+    return formatdate((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp(), usegmt=True)

@@ -9,6 +9,7 @@ that came with the request is kept beside it. A client that accepts anything get
 from __future__ import annotations
 
 import logging
+import random
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -58,7 +59,7 @@ class RequestLog:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         given = environ.get("HTTP_X_OPENSTACK_REQUEST_ID", "")
-        request_id = context.generate_request_id()
+        request_id = _new_id()
         LoggedRequest(environ, request_id, given if _GLOBAL_ID.fullmatch(given) else None)
         environ[REQUEST_ID_KEY] = request_id
         if environ.get("HTTP_ACCEPT", "") in ("", "*/*"):
@@ -79,17 +80,20 @@ class RequestLog:
         return self._app(environ, start)
 
 
+def _new_id() -> str:
+    """A uuid that nobody has to be kept from guessing, after the prefix that OpenStack's services use."""
+    digits = f"{random.getrandbits(128):032x}"
+    return f"req-{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
+
+
 def _log(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]) -> None:
     length = next((value for name, value in headers if name.lower() == "content-length"), "-")
-    LOG.info(
-        '%s "%s %s" status: %s len: %s microversion: %s',
-        environ.get("REMOTE_ADDR", "-"),
-        environ["REQUEST_METHOD"],
-        _uri(environ),
-        status.partition(" ")[0],
-        length,
-        environ.get(VERSION_KEY, "-"),
+    line = (
+        f'{environ.get("REMOTE_ADDR", "-")} "{environ["REQUEST_METHOD"]} {_uri(environ)}"'
+        f" status: {status[:3]} len: {length} microversion: {environ.get(VERSION_KEY, '-')}"
     )
+    # As LOG.info would, but for the search for the place in the code, which takes half of its time.
+    LOG.handle(LOG.makeRecord(LOG.name, logging.INFO, __file__, 0, line, (), None))
 
 
 def _uri(environ: WSGIEnvironment) -> str:

@@ -74,8 +74,11 @@ class Dialect(Protocol):
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         """The rows of each of these queries, in as few round trips as the driver allows."""
 
-    def run(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        """Runs statements whose results nobody looks at, in as few round trips as the driver allows."""
+    def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        """Runs the last statements of a transaction that writes, and commits it along if that saves a round trip.
+
+        Raises OutcomeUnknown if it was to be committed and no answer came.
+        """
 
     def taking_the_head(self) -> Statement:
         """The query for the head that takes it for this transaction."""

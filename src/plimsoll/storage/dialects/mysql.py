@@ -171,8 +171,9 @@ class MySQL(Server):
         return connection.cursor()
 
     def quoted(self, connection: Any, text: str) -> str:
-        quoted = connection.literal(text)
-        return quoted if isinstance(quoted, str) else quoted.decode()
+        if self._url.drivername.endswith("pymysql"):
+            return str(connection.escape(text))
+        return str(connection.literal(text), "utf-8")
 
     def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
         number = error.args[0] if error.args else None

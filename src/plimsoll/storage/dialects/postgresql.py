@@ -42,6 +42,8 @@ _FAULTS: dict[str, type[DatabaseFault]] = {
 
 
 class PostgreSQL(Server):
+    begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
     def __init__(self, url: URL, options: DatabaseOptions) -> None:
         # psycopg2 is what the reference's URLs name, or mean when they name none.
         super().__init__(url.set(drivername="postgresql+psycopg"), options)
@@ -62,7 +64,6 @@ class PostgreSQL(Server):
         connection.read_only = True
 
     def set_up_writer(self, connection: psycopg.Connection[Any]) -> None:
-        connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
         connection.execute(f"SET idle_in_transaction_session_timeout = '{ABANDONED_SECONDS}s'")
         connection.commit()

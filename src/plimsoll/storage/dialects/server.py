@@ -23,9 +23,10 @@ from sqlalchemy.pool import NullPool, QueuePool
 
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions
-from plimsoll.storage.dialects.commit import errors_as_sqlalchemys, transaction
+from plimsoll.storage.dialects.commit import errors_as_sqlalchemys
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
 from plimsoll.storage.dialects.probe import Probe
+from plimsoll.storage.dialects.writing import committing, of, writing
 from plimsoll.storage.faults import Busy, DatabaseFault, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement
@@ -45,6 +46,9 @@ POOL_SIZE, MAX_OVERFLOW, POOL_SECONDS = 5, 50, 30
 class Server(ABC):
     """One database on a server. What differs between servers is in the methods that have no body here."""
 
+    begin = "BEGIN"
+    """How a transaction that writes begins."""
+
     def __init__(self, url: URL, options: DatabaseOptions) -> None:
         self._url = url
         self._options = options
@@ -56,17 +60,14 @@ class Server(ABC):
         options = self._options
         overflow = MAX_OVERFLOW if options.max_overflow is None else options.max_overflow
         self._readers = self._engine(options.max_pool_size or POOL_SIZE, overflow)
-        self._writers = self._engine(1, 1)
-        # Each statement is a transaction by itself: nothing to begin, nothing to end.
-        self._glancers = self._engine(
-            options.max_pool_size or POOL_SIZE,
-            overflow,
-            isolation_level="AUTOCOMMIT",
-            skip_autocommit_rollback=True,
-        )
+        # Each statement is a transaction by itself: nothing to begin, nothing to end. Writers do both by themselves.
+        alone = {"isolation_level": "AUTOCOMMIT", "skip_autocommit_rollback": True}
+        self._writers = self._engine(1, 1, **alone)
+        self._glancers = self._engine(options.max_pool_size or POOL_SIZE, overflow, **alone)
         event.listen(self._glancers, "connect", lambda connection, _: self.set_up_reader(connection))
         event.listen(self._readers, "connect", lambda connection, _: self.set_up_reader(connection))
         event.listen(self._writers, "connect", lambda connection, _: self.set_up_writer(connection))
+        event.listen(self._writers, "before_cursor_execute", self._begin)
         # Without a pool: who asks anew because a connection was lost must not be given another lost one.
         self._fresh = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments())
         event.listen(self._fresh, "connect", lambda connection, _: self.set_up_writer(connection))
@@ -150,7 +151,7 @@ class Server(ABC):
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
         self._meet()
-        with self._connected(self._writers) as connection, transaction(connection, self.fault_of):
+        with self._connected(self._writers) as connection, writing(connection, self.fault_of):
             yield connection
 
     @contextlib.contextmanager
@@ -159,7 +160,7 @@ class Server(ABC):
         with (
             self._connected(self._writers) as connection,
             self.schema_lock(connection),
-            transaction(connection, self.fault_of),
+            writing(connection, self.fault_of),
         ):
             yield connection
 
@@ -170,6 +171,13 @@ class Server(ABC):
 
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         """All in one message, the answers one after the other; the first that fails ends it."""
+        state = of(connection)
+        if state is not None and not state.begun:
+            state.begun = True
+            return self._ask(connection, [Statement(self.begin), *queries])[1:]
+        return self._ask(connection, queries)
+
+    def _ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         driver = connection.connection.driver_connection
         base: type[Exception] = connection.dialect.loaded_dbapi.Error
         with errors_as_sqlalchemys(base, connection), contextlib.closing(self.cursor(driver)) as cursor:
@@ -197,8 +205,19 @@ class Server(ABC):
             return f"'{value}'"
         raise TypeError(f"no statement has a place for {value!r}")
 
-    def run(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        self.ask(connection, statements)
+    def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        state = of(connection)
+        assert state is not None, "a transaction that writes"
+        with committing(self.fault_of):
+            self.ask(connection, [*statements, Statement("COMMIT")])
+        state.committed = True
+
+    def _begin(self, connection: Connection, cursor: Any, *_: object) -> None:
+        """Before a statement of SQLAlchemy's."""
+        state = of(connection)
+        if state is not None and not state.begun:
+            state.begun = True
+            cursor.execute(self.begin)
 
     def dispose(self) -> None:
         self._readers.dispose()

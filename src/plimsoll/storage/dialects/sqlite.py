@@ -107,7 +107,7 @@ class SQLite:
         with errors_as_sqlalchemys(sqlite3.Error, connection):
             return [driver.execute(*each).fetchall() for each in queries]
 
-    def run(self, connection: Connection, statements: Sequence[Statement]) -> None:
+    def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
         driver = _driver(connection)
         with errors_as_sqlalchemys(sqlite3.Error, connection):
             for each in statements:

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reads the whole database into a snapshot: at the start, and when following change by change will not do."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from sqlalchemy import Connection
+
+from plimsoll.domain.keeping import Keeping
+from plimsoll.ledger.snapshot import Origin, Snapshot
+from plimsoll.storage.consumers import any_unrecorded
+from plimsoll.storage.head import Head
+from plimsoll.storage.load import load_world
+
+LOG = logging.getLogger(__name__)
+
+
+def read_all(conn: Connection, head: Head, keeping: Keeping) -> Snapshot:
+    """The snapshot at this head, as the connection's transaction sees it."""
+    began = time.monotonic()
+    world, origin = load_world(conn, keeping), Origin(has_unrecorded=any_unrecorded(conn))
+    read = time.monotonic()
+    snapshot = Snapshot.of(head, world, origin)
+    LOG.info(
+        "%s providers at change %s: read in %.1f s, indexed in %.1f s",
+        len(world.providers),
+        head.seq,
+        read - began,
+        time.monotonic() - read,
+    )
+    return snapshot

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A transaction that writes, on a server: begun with its first message, and committed with its last if that is known.
+
+Each message costs the time to the server and back, while all other writers wait. The connections that it is for
+leave every statement to itself, so that nothing is sent but what is sent here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DataError as BadValue
+from sqlalchemy.exc import DBAPIError, ProgrammingError
+from sqlalchemy.exc import IntegrityError as RowInTheWay
+
+from plimsoll.storage.faults import Busy, OutcomeUnknown, Refusing
+
+FaultOf = Callable[[BaseException], Exception | None]
+
+_KEY = "plimsoll.writing"
+
+
+class Writing:
+    """How far one has come."""
+
+    __slots__ = ("begun", "committed")
+
+    def __init__(self) -> None:
+        self.begun = self.committed = False
+
+
+def of(connection: Connection) -> Writing | None:
+    """The one that this connection is in."""
+    writing: Writing | None = connection.info.get(_KEY)
+    return writing
+
+
+@contextlib.contextmanager
+def writing(connection: Connection, fault_of: FaultOf) -> Iterator[None]:
+    """Commits on a clean exit, unless that is done; else rolls back. OutcomeUnknown if nobody knows."""
+    state = connection.info[_KEY] = Writing()
+    try:
+        yield
+        if state.begun and not state.committed:
+            with committing(fault_of):
+                connection.exec_driver_sql("COMMIT")
+            state.committed = True
+    except BaseException:
+        if state.begun and not state.committed:
+            with contextlib.suppress(DBAPIError):  # a lost connection: the server rolls back by itself
+                connection.exec_driver_sql("ROLLBACK")
+        raise
+    finally:
+        connection.info.pop(_KEY, None)
+
+
+@contextlib.contextmanager
+def committing(fault_of: FaultOf) -> Iterator[None]:
+    """What goes wrong with a commit: the server says itself that it did not happen, or nobody knows."""
+    try:
+        yield
+    except (RowInTheWay, BadValue, ProgrammingError):
+        raise
+    except DBAPIError as error:
+        assert error.orig is not None
+        fault = fault_of(error.orig)
+        raise (fault if isinstance(fault, Busy | Refusing) else OutcomeUnknown(error.orig)) from error
