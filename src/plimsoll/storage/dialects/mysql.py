@@ -20,7 +20,13 @@ from sqlalchemy.exc import DBAPIError
 from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.dialects.collation import Collation, ratio_in_single_precision
-from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
+from plimsoll.storage.dialects.server import (
+    ABANDONED_SECONDS,
+    CONNECT_SECONDS,
+    LOCK_SECONDS,
+    Server,
+    answers_of,
+)
 from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable, ValueNotKept
 
 OLDEST_MARIADB = (10, 6)
@@ -71,6 +77,7 @@ _DEFAULT = text("SELECT @@collation_database, @@character_set_database")
 class MySQL(Server):
     def __init__(self, url: URL, options: DatabaseOptions) -> None:
         driver = "mysqldb" if url.drivername.endswith("+mysqldb") else "pymysql"
+        self._is_pymysql = driver == "pymysql"
         # What the reference's URLs call utf8 has no room for every character; the tables decide what they keep.
         super().__init__(
             url.set(drivername=f"mysql+{driver}").update_query_dict({"charset": "utf8mb4"}), options
@@ -84,7 +91,7 @@ class MySQL(Server):
         given = {"connect_timeout": CONNECT_SECONDS, "read_timeout": ANSWER_SECONDS}
         # SQLAlchemy asks for the first, to be told of rows that an update has found and not changed.
         ours: dict[str, Any] = {"client_flag": _FOUND_ROWS | _MULTI_STATEMENTS}
-        if self._url.drivername.endswith("pymysql"):
+        if self._is_pymysql:
             ours["conv"] = _converters()
         return ours | {name: value for name, value in given.items() if name not in self._url.query}
 
@@ -167,13 +174,17 @@ class MySQL(Server):
             # It is held by the session; a session that is closed lets go of it.
             connection.invalidate()
 
-    def cursor(self, connection: Any) -> Any:
-        return connection.cursor()
+    def answers(self, connection: Any, message: str) -> list[list[Any]]:
+        if self._is_pymysql:
+            from plimsoll.storage.dialects.packets import answers
+
+            return answers(connection, message)
+        with contextlib.closing(connection.cursor()) as cursor:
+            cursor.execute(message)
+            return answers_of(cursor)
 
     def quoted(self, connection: Any, text: str) -> str:
-        if self._url.drivername.endswith("pymysql"):
-            return str(connection.escape(text))
-        return str(connection.literal(text), "utf-8")
+        return str(connection.escape(text)) if self._is_pymysql else str(connection.literal(text), "utf-8")
 
     def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
         number = error.args[0] if error.args else None

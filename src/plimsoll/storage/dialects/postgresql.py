@@ -13,8 +13,15 @@ from sqlalchemy import URL, Connection, text
 
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
-from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
+from plimsoll.storage.dialects.server import (
+    ABANDONED_SECONDS,
+    CONNECT_SECONDS,
+    LOCK_SECONDS,
+    Server,
+    answers_of,
+)
 from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable
+from plimsoll.storage.head import QUERY
 
 OLDEST = 13
 
@@ -42,7 +49,7 @@ _FAULTS: dict[str, type[DatabaseFault]] = {
 
 
 class PostgreSQL(Server):
-    begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+    begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
     def __init__(self, url: URL, options: DatabaseOptions) -> None:
         # psycopg2 is what the reference's URLs name, or mean when they name none.
@@ -90,10 +97,16 @@ class PostgreSQL(Server):
             # It is held by the session; a session that is closed lets go of it.
             connection.invalidate()
 
-    def cursor(self, connection: Any) -> Any:
-        # Values are put in by the client, so that several statements can go in one message. A pipeline would do
-        # that too, but it ends with a flush, after which the server forgets to wait for the abandoned.
-        return psycopg.ClientCursor(connection)
+    def answers(self, connection: Any, message: str) -> list[list[Any]]:
+        # Several statements go in one message if the values are in them. A pipeline would do that too, but it ends
+        # with a flush, after which the server forgets to wait for the abandoned.
+        with psycopg.ClientCursor(connection) as cursor:
+            cursor.execute(message)
+            return answers_of(cursor)
+
+    def ask_head(self, connection: Any) -> Any:
+        # The driver has it prepared after a few times.
+        return connection.execute(QUERY).fetchone()
 
     def quoted(self, connection: Any, text: str) -> str:
         if "\0" in text:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from plimsoll.storage.head import QUERY, Head
+from plimsoll.storage.head import Head
 
 
 class Probe:
     """One connection of a driver, outside of any transaction, so that it always sees what was last committed."""
 
-    def __init__(self, connect: Callable[[], Any]) -> None:
+    def __init__(self, connect: Callable[[], Any], ask: Callable[[Any], Sequence[Any]]) -> None:
         self._connect = connect
+        self._ask_on = ask
         self._connection: Any = None
         self._turn = threading.Lock()
         self._asked = 0
@@ -54,12 +55,7 @@ class Probe:
             raise
 
     def _ask(self) -> Head:
-        cursor = self._connection.cursor()
-        try:
-            cursor.execute(QUERY)
-            return Head(*cursor.fetchone())
-        finally:
-            cursor.close()
+        return Head(*self._ask_on(self._connection))
 
     def _hang_up(self) -> None:
         connection, self._connection = self._connection, None

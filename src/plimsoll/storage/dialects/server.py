@@ -71,7 +71,7 @@ class Server(ABC):
         # Without a pool: who asks anew because a connection was lost must not be given another lost one.
         self._fresh = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments())
         event.listen(self._fresh, "connect", lambda connection, _: self.set_up_writer(connection))
-        self._probe = Probe(self._connect_probe)
+        self._probe = Probe(self._connect_probe, self.ask_head)
         self._met = False
         self._meeting = threading.Lock()
         self._keeping = EXACT
@@ -120,8 +120,13 @@ class Server(ABC):
         """Whoever holds it is the only one to change the schema."""
 
     @abstractmethod
-    def cursor(self, connection: Any) -> Any:
-        """A cursor of a connection of the driver, which can run several statements in one message."""
+    def answers(self, connection: Any, message: str) -> list[list[Any]]:
+        """What a message of several statements gives on a connection of the driver: the rows of each of them."""
+
+    def ask_head(self, connection: Any) -> Sequence[Any]:
+        """The head's row, on a connection of the driver."""
+        row: Sequence[Any] = self.answers(connection, QUERY)[0][0]
+        return row
 
     @abstractmethod
     def quoted(self, connection: Any, text: str) -> str:
@@ -180,12 +185,8 @@ class Server(ABC):
     def _ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         driver = connection.connection.driver_connection
         base: type[Exception] = connection.dialect.loaded_dbapi.Error
-        with errors_as_sqlalchemys(base, connection), contextlib.closing(self.cursor(driver)) as cursor:
-            cursor.execute(";".join([self._filled(driver, each) for each in queries]))
-            answers = [_rows(cursor)]
-            while cursor.nextset():
-                answers.append(_rows(cursor))
-            return answers
+        with errors_as_sqlalchemys(base, connection):
+            return self.answers(driver, ";".join([self._filled(driver, each) for each in queries]))
 
     def _filled(self, driver: Any, statement: Statement) -> str:
         """The statement with its values in it. The drivers' own ways take several times as long."""
@@ -276,6 +277,14 @@ class Server(ABC):
                         "endless" if self._options.max_retries < 0 else self._options.max_retries,
                     )
                     time.sleep(self._options.retry_interval)
+
+
+def answers_of(cursor: Any) -> list[list[Any]]:
+    """Of a cursor that has run a message of several statements."""
+    answers = [_rows(cursor)]
+    while cursor.nextset():
+        answers.append(_rows(cursor))
+    return answers
 
 
 def _rows(cursor: Any) -> list[Any]:

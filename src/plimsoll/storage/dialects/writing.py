@@ -41,7 +41,8 @@ def of(connection: Connection) -> Writing | None:
 @contextlib.contextmanager
 def writing(connection: Connection, fault_of: FaultOf) -> Iterator[None]:
     """Commits on a clean exit, unless that is done; else rolls back. OutcomeUnknown if nobody knows."""
-    state = connection.info[_KEY] = Writing()
+    kept = connection.info
+    state = kept[_KEY] = Writing()
     try:
         yield
         if state.begun and not state.committed:
@@ -50,11 +51,11 @@ def writing(connection: Connection, fault_of: FaultOf) -> Iterator[None]:
             state.committed = True
     except BaseException:
         if state.begun and not state.committed:
-            with contextlib.suppress(DBAPIError):  # a lost connection: the server rolls back by itself
+            with contextlib.suppress(Exception):  # a lost connection: the server rolls back by itself
                 connection.exec_driver_sql("ROLLBACK")
         raise
     finally:
-        connection.info.pop(_KEY, None)
+        del kept[_KEY]
 
 
 @contextlib.contextmanager
