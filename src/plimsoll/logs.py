@@ -61,15 +61,9 @@ class QuickFormatter(ContextFormatter):
         if not plain or not about.get("request_id") or self._wants_iso_time:
             return super().format(record)
         identity = self._identity % _OrDash(about)
-        values = _Values(record.__dict__)
+        values = _Values(record.__dict__, project=self.project, version=self.version)
         values.update(about)
-        values.update(
-            project=self.project,
-            version=self.version,
-            user_identity=identity,
-            asctime=self._time(record),
-            message=record.getMessage(),
-        )
+        values.update(user_identity=identity, asctime=self._time(record), message=record.getMessage())
         return self._in_request % values
 
     def _time(self, record: logging.LogRecord) -> str:

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, text
 
-from plimsoll.storage import migrate
+from plimsoll.storage import consumers, migrate
 from plimsoll.storage.engine import Database, DatabaseOptions, UnusableDatabaseError
+from plimsoll.storage.statements import query
 from tests.storage.conftest import opened
 
 RAISE = text("UPDATE counter SET value = value + 1")
@@ -143,3 +144,14 @@ def test_the_child_of_a_writer_that_died_holds_up_nobody(db: Database, file: Pat
 def test_a_file_that_cannot_be_shared_is_refused_with_a_reason(url: str, says: str) -> None:
     with pytest.raises(UnusableDatabaseError, match=says):
         Database(url)
+
+
+@pytest.mark.parametrize("question", [consumers._OF_CONSUMER, consumers._OF_PROVIDER])
+def test_what_one_consumer_or_provider_holds_is_found_without_looking_at_all_allocations(
+    db: Database, question: str
+) -> None:
+    with db.read() as connection:
+        asked = query(connection.dialect, f"EXPLAIN QUERY PLAN {question}", ["uuid"])
+        steps = [row[3] for row in connection.exec_driver_sql(asked.sql, tuple(asked.values))]
+    assert any("allocations" in step or " a " in step for step in steps)
+    assert [step for step in steps if step.startswith(("SCAN", "MATERIALIZE"))] == []

@@ -36,6 +36,7 @@ _READERS: dict[int, Callable[[bytes], Any]] = {
     ),
     **dict.fromkeys((FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP), _time),
     **dict.fromkeys((FIELD_TYPE.VARCHAR, FIELD_TYPE.VAR_STRING, FIELD_TYPE.STRING, FIELD_TYPE.BLOB), _text),
+    FIELD_TYPE.NULL: _text,
 }
 
 

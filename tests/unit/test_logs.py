@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The lines of the log: oslo.log's to the letter, in the order in which they came, and soon in the file."""
+
+import logging
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from oslo_config import cfg
+from oslo_context import context
+from oslo_log import log
+from oslo_log.formatters import ContextFormatter
+
+from plimsoll.logs import MOMENT, Deferred, QuickFormatter
+from plimsoll.wire.requestlog import LoggedRequest, _Line
+
+FORMATS = (
+    None,
+    "%(asctime)s %(name)s %(levelname)s [%(request_id)s %(user)s %(project)s] %(color)s%(message)s",
+    "%(isotime)s %(message)s %(user_identity)s",
+    "%(process)d %(msecs)03d %(resource)s|%(instance)s|%(user_name)s %(message)s",
+)
+
+
+@pytest.fixture(params=FORMATS)
+def conf(request: pytest.FixtureRequest) -> cfg.ConfigOpts:
+    conf = cfg.ConfigOpts()
+    log.register_options(conf)
+    conf([])
+    if request.param:
+        conf.set_override("logging_context_format_string", request.param)
+    return conf
+
+
+@pytest.fixture
+def _in_a_request() -> Iterator[None]:
+    LoggedRequest({"HTTP_X_USER_ID": "ann", "HTTP_X_PROJECT_ID": "red"}, "req-1", None)
+    yield
+    context._request_store.context = None
+
+
+def line(text: str = "all hands", level: int = logging.INFO) -> logging.LogRecord:
+    return logging.LogRecord("plimsoll.somewhere", level, __file__, 1, text + " %s", ("on deck",), None)
+
+
+@pytest.mark.usefixtures("_in_a_request")
+@pytest.mark.parametrize("level", [logging.DEBUG, logging.INFO, logging.ERROR])
+def test_lines_in_a_request_are_as_oslo_log_writes_them(conf: cfg.ConfigOpts, level: int) -> None:
+    slow = ContextFormatter(datefmt="%Y-%m-%d %H:%M:%S", project="placement", version="1", config=conf)
+    record = line(level=level)
+    expected = slow.format(logging.makeLogRecord(dict(record.__dict__)))
+    assert QuickFormatter(slow, conf).format(record) == expected
+
+
+@pytest.mark.usefixtures("_in_a_request")
+def test_the_line_of_a_request_has_all_that_a_format_may_ask_for(conf: cfg.ConfigOpts) -> None:
+    slow = ContextFormatter(project="placement", version="1", config=conf)
+    quick = QuickFormatter(slow, conf)
+    made = _Line("a request")
+    assert made.__dict__.keys() == line().__dict__.keys()
+    assert quick.format(made) == slow.format(logging.makeLogRecord(dict(made.__dict__)))
+
+
+def test_lines_outside_of_a_request_are_as_oslo_log_writes_them(conf: cfg.ConfigOpts) -> None:
+    slow = ContextFormatter(project="placement", version="1", config=conf)
+    record = line()
+    assert QuickFormatter(slow, conf).format(record) == slow.format(
+        logging.makeLogRecord(dict(record.__dict__))
+    )
+
+
+@pytest.fixture
+def handler(tmp_path: Path) -> Iterator[Deferred]:
+    target = logging.FileHandler(tmp_path / "log")
+    handler = Deferred(target)
+    yield handler
+    handler.close()
+
+
+def written(tmp_path: Path) -> list[str]:
+    return (tmp_path / "log").read_text().splitlines()
+
+
+def test_plain_lines_are_written_within_a_moment(handler: Deferred, tmp_path: Path) -> None:
+    for number in range(3):
+        handler.handle(line(str(number)))
+    deadline = time.monotonic() + 500 * MOMENT
+    while len(written(tmp_path)) < 3:
+        assert time.monotonic() < deadline
+        time.sleep(MOMENT)
+    assert written(tmp_path) == [f"{number} on deck" for number in range(3)]
+
+
+def test_a_warning_is_written_at_once_and_after_what_came_before(handler: Deferred, tmp_path: Path) -> None:
+    handler.handle(line("first"))
+    handler.handle(line("second", logging.WARNING))
+    assert written(tmp_path) == ["first on deck", "second on deck"]
+
+
+def test_at_the_end_everything_is_written(handler: Deferred, tmp_path: Path) -> None:
+    handler.handle(line("last"))
+    handler.close()
+    assert written(tmp_path) == ["last on deck"]
