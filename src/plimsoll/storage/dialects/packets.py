@@ -30,13 +30,16 @@ def _time(value: bytes) -> datetime:
     return datetime.fromisoformat(value.decode())
 
 
+_NUMBERS = (FIELD_TYPE.TINY, FIELD_TYPE.SHORT, FIELD_TYPE.INT24, FIELD_TYPE.LONG, FIELD_TYPE.LONGLONG)
+_TIMES = (FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP)
+_TEXTS = (
+    *(FIELD_TYPE.VARCHAR, FIELD_TYPE.VAR_STRING, FIELD_TYPE.STRING, FIELD_TYPE.NULL),
+    *(FIELD_TYPE.TINY_BLOB, FIELD_TYPE.BLOB, FIELD_TYPE.MEDIUM_BLOB, FIELD_TYPE.LONG_BLOB),
+)
 _READERS: dict[int, Callable[[bytes], Any]] = {
-    **dict.fromkeys(
-        (FIELD_TYPE.TINY, FIELD_TYPE.SHORT, FIELD_TYPE.INT24, FIELD_TYPE.LONG, FIELD_TYPE.LONGLONG), int
-    ),
-    **dict.fromkeys((FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP), _time),
-    **dict.fromkeys((FIELD_TYPE.VARCHAR, FIELD_TYPE.VAR_STRING, FIELD_TYPE.STRING, FIELD_TYPE.BLOB), _text),
-    FIELD_TYPE.NULL: _text,
+    **dict.fromkeys(_NUMBERS, int),
+    **dict.fromkeys(_TIMES, _time),
+    **dict.fromkeys(_TEXTS, _text),
 }
 
 
