@@ -10,12 +10,12 @@ from plimsoll.storage import consumers
 
 
 def of_consumer(ledger: Ledger, uuid: str) -> ConsumerAllocations:
-    return ledger.database.ask(lambda conn: consumers.allocations_of_consumer(conn, uuid), in_one_query=True)
+    return consumers.allocations_of_consumer(ledger.database, uuid)
 
 
 def of_provider(ledger: Ledger, uuid: str) -> ProviderAllocations | None:
     """None if there is no such provider."""
-    return ledger.database.ask(lambda conn: consumers.allocations_of_provider(conn, uuid), in_one_query=True)
+    return consumers.allocations_of_provider(ledger.database, uuid)
 
 
 def of_owner(ledger: Ledger, project: str, user: str | None) -> list[tuple[str, dict[str, int]]]:

@@ -19,7 +19,8 @@ from plimsoll.domain.consumer import (
 )
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage import tables as t
-from plimsoll.storage.statements import query, time_reader
+from plimsoll.storage.engine import Database
+from plimsoll.storage.statements import query
 
 _A, _C, _P, _RC = t.allocations.c, t.consumers.c, t.resource_providers.c, t.resource_classes.c
 
@@ -98,9 +99,9 @@ class Asked:
         }
 
 
-def allocations_of_consumer(conn: Connection, uuid: str) -> ConsumerAllocations:
+def allocations_of_consumer(database: Database, uuid: str) -> ConsumerAllocations:
     """Allocations without the record of a consumer are not shown, as the reference does not show them."""
-    rows = _rows(conn, _OF_CONSUMER, uuid)
+    rows = database.look(_OF_CONSUMER, [uuid])
     by_provider: dict[str, tuple[int, dict[str, int]]] = {}
     modified_at = None
     for *_, provider, generation, resource_class, used, created, updated in rows:
@@ -110,9 +111,9 @@ def allocations_of_consumer(conn: Connection, uuid: str) -> ConsumerAllocations:
     return ConsumerAllocations(Consumer(*rows[0][:5]) if rows else None, by_provider, modified_at)
 
 
-def allocations_of_provider(conn: Connection, uuid: str) -> ProviderAllocations | None:
+def allocations_of_provider(database: Database, uuid: str) -> ProviderAllocations | None:
     """None if there is no such provider. Allocations without the record of a consumer are not shown here either."""
-    rows = _rows(conn, _OF_PROVIDER, uuid)
+    rows = database.look(_OF_PROVIDER, [uuid])
     by_consumer: dict[str, tuple[int, dict[str, int]]] = {}
     modified_at = None
     for _, project, user, consumer, generation, resource_class, used, created, updated in rows:
@@ -175,15 +176,9 @@ def _of_owner(query: Select[Any], project: str, user: str | None) -> Select[Any]
     return query if user is None else query.where(t.users.c.external_id == user)
 
 
-def _rows(conn: Connection, sql: str, uuid: str) -> list[Any]:
-    """The rows about this uuid, the last two columns of which are times."""
-    statement = query(conn.dialect, sql, [uuid])
-    rows = list(conn.exec_driver_sql(statement.sql, tuple(statement.values)))
-    read = time_reader(conn.dialect)
-    return rows if read is None else [(*row[:-2], read(row[-2]), read(row[-1])) for row in rows]
-
-
-def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+def _later(one: datetime | None, other: datetime | str | None) -> datetime | None:
+    if isinstance(other, str):
+        other = datetime.fromisoformat(other)
     if one is None or other is None:
         return one or other
     return max(one, other)

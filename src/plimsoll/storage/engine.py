@@ -86,6 +86,22 @@ class Database:
             with connected() as connection:
                 return question(connection)
 
+    def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        """The rows of one query that says `IN (...)` of these values, in the words of all databases.
+
+        Numbers and texts are what they are everywhere; times may be texts.
+        """
+        try:
+            return self._look(sql, values)
+        except Unreachable:
+            return self._look(sql, values)
+
+    def _look(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        try:
+            return self._dialect.look(sql, values)
+        except Exception as error:
+            raise self._translated(error) from error
+
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that writes: commits on a clean exit and rolls back on an exception. Not to be nested.

@@ -9,19 +9,15 @@ are named by the code alone; values always go as parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import DateTime, Dialect, Table
+from sqlalchemy import Dialect, Table
 
 Row = Sequence[Any]
 
 # The least of what databases allow is SQLite's 32,766.
 MOST_PARAMETERS = 30_000
-
-
-_TIME = DateTime()
 
 
 class Statement(NamedTuple):
@@ -78,11 +74,6 @@ def deletion(dialect: Dialect, table: Table, key: str, keys: Iterable[Any]) -> I
     """Removes all rows with one of these keys."""
     for some in _chunks(list(keys), MOST_PARAMETERS):
         yield query(dialect, f"DELETE FROM {table.name} WHERE {key} IN (...)", some)  # noqa: S608
-
-
-def time_reader(dialect: Dialect) -> Callable[[Any], datetime | None] | None:
-    """Makes times of what this driver gives for them; None where it gives times."""
-    return _TIME.dialect_impl(dialect).result_processor(dialect, None)
 
 
 def _mark(dialect: Dialect) -> str:

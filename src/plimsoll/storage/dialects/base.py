@@ -74,6 +74,9 @@ class Dialect(Protocol):
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         """The rows of each of these queries, in as few round trips as the driver allows."""
 
+    def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        """The rows of one query that says `IN (...)` of these values, by the shortest way there is."""
+
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
         """Runs the last statements of a transaction that writes, and commits it along if that saves a round trip.
 

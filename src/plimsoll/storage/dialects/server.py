@@ -29,7 +29,7 @@ from plimsoll.storage.dialects.probe import Probe
 from plimsoll.storage.dialects.writing import committing, of, writing
 from plimsoll.storage.faults import Busy, DatabaseFault, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY, Head
-from plimsoll.storage.statements import Statement
+from plimsoll.storage.statements import Statement, query
 
 LOG = logging.getLogger(__name__)
 
@@ -123,9 +123,17 @@ class Server(ABC):
     def answers(self, connection: Any, message: str) -> list[list[Any]]:
         """What a message of several statements gives on a connection of the driver: the rows of each of them."""
 
+    def last_answer(self, connection: Any, message: str) -> list[Any]:
+        """The rows of the last of the statements, where the others have none that matter."""
+        return self.answers(connection, message)[-1]
+
+    def rows(self, connection: Any, statement: Statement) -> list[Any]:
+        """Those of one query, on a connection of the driver."""
+        return self.last_answer(connection, self._filled(connection, statement))
+
     def ask_head(self, connection: Any) -> Sequence[Any]:
-        """The head's row, on a connection of the driver."""
-        row: Sequence[Any] = self.answers(connection, QUERY)[0][0]
+        """The head's row, on a connection of the driver for the probe."""
+        row: Sequence[Any] = self.last_answer(connection, QUERY)[0]
         return row
 
     @abstractmethod
@@ -176,17 +184,33 @@ class Server(ABC):
 
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         """All in one message, the answers one after the other; the first that fails ends it."""
-        state = of(connection)
-        if state is not None and not state.begun:
-            state.begun = True
-            return self._ask(connection, [Statement(self.begin), *queries])[1:]
-        return self._ask(connection, queries)
-
-    def _ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         driver = connection.connection.driver_connection
-        base: type[Exception] = connection.dialect.loaded_dbapi.Error
-        with errors_as_sqlalchemys(base, connection):
-            return self.answers(driver, ";".join([self._filled(driver, each) for each in queries]))
+        message = ";".join([self._filled(driver, each) for each in queries])
+        state, begins = of(connection), False
+        if state is not None and not state.begun:
+            state.begun = begins = True
+            message = f"{self.begin};{message}"
+        with self._sqlalchemys_errors(connection):
+            if len(queries) == 1:
+                return [self.last_answer(driver, message)]
+            return self.answers(driver, message)[begins:]
+
+    def _sqlalchemys_errors(self, connection: Connection) -> contextlib.AbstractContextManager[None]:
+        return errors_as_sqlalchemys(connection.dialect.loaded_dbapi.Error, connection)
+
+    def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        self._meet()
+        try:
+            connection = self._glancers.raw_connection()
+        except NoFreeConnection as error:
+            raise Busy(error) from error
+        try:
+            rows = self.rows(connection.driver_connection, query(self._glancers.dialect, sql, values))
+        except BaseException:
+            connection.invalidate()
+            raise
+        connection.close()
+        return rows
 
     def _filled(self, driver: Any, statement: Statement) -> str:
         """The statement with its values in it. The drivers' own ways take several times as long."""
@@ -209,8 +233,10 @@ class Server(ABC):
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
         state = of(connection)
         assert state is not None, "a transaction that writes"
-        with committing(self.fault_of):
-            self.ask(connection, [*statements, Statement("COMMIT")])
+        driver = connection.connection.driver_connection
+        message = ";".join([self._filled(driver, each) for each in statements])
+        with committing(self.fault_of), self._sqlalchemys_errors(connection):
+            self.last_answer(driver, f"{message};COMMIT")
         state.committed = True
 
     def _begin(self, connection: Connection, cursor: Any, *_: object) -> None:

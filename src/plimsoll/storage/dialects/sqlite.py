@@ -25,7 +25,7 @@ from plimsoll.storage.dialects.forks import begin_anew_after_fork
 from plimsoll.storage.dialects.turnstile import Turnstile
 from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable
 from plimsoll.storage.head import QUERY, Head
-from plimsoll.storage.statements import Statement
+from plimsoll.storage.statements import Statement, query
 
 # Our own writers queue at the turnstile, so only a stranger (a shell, a backup) can make SQLite wait at all.
 BUSY_SECONDS = 15.0
@@ -106,6 +106,10 @@ class SQLite:
         driver = _driver(connection)
         with errors_as_sqlalchemys(sqlite3.Error, connection):
             return [driver.execute(*each).fetchall() for each in queries]
+
+    def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        with self._readers.connect() as connection, errors_as_sqlalchemys(sqlite3.Error, connection):
+            return _driver(connection).execute(*query(self._readers.dialect, sql, values)).fetchall()
 
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
         driver = _driver(connection)
