@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import threading
 import time
 from collections import deque
@@ -80,14 +81,22 @@ class Deferred(logging.Handler):
     def __init__(self, target: logging.StreamHandler[Any]) -> None:
         super().__init__(target.level)
         self._target = target
+        self._start_afresh()
+        os.register_at_fork(after_in_child=self._start_afresh)
+
+    def _start_afresh(self) -> None:
+        """Also in a child process: what its parent has gathered is the parent's to write."""
         self._lines: deque[str] = deque()
         self._some = threading.Event()
         self._writer: threading.Thread | None = None
         self._starting = threading.Lock()
 
-    def createLock(self) -> None:  # noqa: N802
-        """Nothing here needs one: whoever adds a line does just that."""
-        self.lock = None
+    def handle(self, record: logging.LogRecord) -> bool:
+        """Without a lock: whoever adds a line does just that."""
+        wanted = bool(self.filter(record))
+        if wanted:
+            self.emit(record)
+        return wanted
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.levelno > logging.INFO:
@@ -123,7 +132,11 @@ class Deferred(logging.Handler):
                 self._writer is None or not self._writer.is_alive()
             ):  # none yet, or left behind in a parent process
                 self._writer = threading.Thread(target=self._write, name="log", daemon=True)
-                self._writer.start()
+                try:
+                    self._writer.start()
+                except RuntimeError:  # no thread to be had: then it is written here
+                    self._some.clear()
+                    self.flush()
 
     def _write(self) -> None:
         while self._some.wait():

@@ -188,3 +188,32 @@ def test_what_the_tables_have_no_letter_for_is_refused(
             assert client.get("/usages?project_id=%F0%9F%98%80").status == 400
             assert client.get(f"/resource_providers/{HOST}/usages").json["usages"] == {"VCPU": 0}
             assert client.put(f"/allocations/{CONSUMER}", claim(HOST)).status == 204
+
+
+def test_one_consumer_in_two_spellings_in_one_request_is_changed_once_at_most(
+    client: Api, folds: bool
+) -> None:
+    client.host(HOST, VCPU=10)
+    both = {CONSUMER: claim(HOST, 2), swapped(CONSUMER): claim(HOST, 3)}
+    assert client.post("/allocations", both).status == (409 if folds else 204)
+    if folds:
+        assert client.post("/allocations", {CONSUMER: claim(HOST, 4)}).status == 204
+        seen = {uuid: {**body, "consumer_generation": 1} for uuid, body in both.items()}
+        assert client.post("/allocations", seen).status == 409
+        assert client.get(f"/resource_providers/{HOST}/usages").json["usages"] == {"VCPU": 4}
+
+
+def test_one_provider_in_two_spellings_in_one_claim_gives_both_amounts(client: Api, folds: bool) -> None:
+    client.host(HOST, VCPU=10)
+    body = claim(HOST, 2)
+    body["allocations"] |= claim(swapped(HOST), 3)["allocations"]
+    assert client.put(f"/allocations/{CONSUMER}", body).status == (204 if folds else 400)
+    assert client.get(f"/resource_providers/{HOST}/usages").json["usages"] == {"VCPU": 5 if folds else 0}
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@pytest.mark.parametrize(
+    "path", ["/allocations/a\0b", "/resource_providers/a\0b", "/resource_providers/a\0b/allocations"]
+)
+def test_a_uuid_that_no_database_keeps_is_not_found_or_refused(client: Api, method: str, path: str) -> None:
+    assert client.call(method, path).status in (200, 400, 404, 405)

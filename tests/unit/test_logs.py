@@ -3,6 +3,7 @@
 """The lines of the log: oslo.log's to the letter, in the order in which they came, and soon in the file."""
 
 import logging
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,3 +104,17 @@ def test_at_the_end_everything_is_written(handler: Deferred, tmp_path: Path) -> 
     handler.handle(line("last"))
     handler.close()
     assert written(tmp_path) == ["last on deck"]
+
+
+def test_a_child_process_writes_its_own_lines_and_leaves_the_parents_to_it(
+    handler: Deferred, tmp_path: Path
+) -> None:
+    handler.handle(line("parent"))
+    child = os.fork()
+    if child == 0:
+        handler.handle(line("child"))
+        time.sleep(20 * MOMENT)
+        os._exit(0)
+    os.waitpid(child, 0)
+    handler.flush()
+    assert sorted(written(tmp_path)) == ["child on deck", "parent on deck"]

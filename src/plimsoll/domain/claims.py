@@ -82,23 +82,34 @@ def as_kept(world: World, claims: Iterable[Claim]) -> list[Claim]:
     return [
         each
         if all(uuid in world.providers for uuid in each.allocations)
-        else replace(each, allocations={_kept(world, uuid): what for uuid, what in each.allocations.items()})
+        else replace(each, allocations=_on_kept(world, each.allocations))
         for each in claims
     ]
 
 
-def _kept(world: World, uuid: str) -> str:
-    provider = world.provider(uuid)
-    return uuid if provider is None else provider.uuid
+def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapping[str, Mapping[str, int]]:
+    kept: dict[str, dict[str, int]] = {}
+    for uuid, amounts in allocations.items():
+        provider = world.provider(uuid)
+        wanted = kept.setdefault(uuid if provider is None else provider.uuid, {})
+        for name, amount in amounts.items():
+            wanted[name] = wanted.get(name, 0) + amount
+    return kept
 
 
 def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
     """Are the consumers as the client saw them, and do the providers exist?"""
+    seen = set()
     for each in claims:
         consumer = draft.holding(each.consumer).consumer
         actual = None if consumer is None else consumer.generation
         if each.guard is not UNGUARDED and each.guard != actual:
             return StaleConsumerGeneration(each.consumer, actual, each.guard)
+        # In another spelling, the consumer of a claim before this one: that has changed it meanwhile.
+        key = draft.world.keeping.key(each.consumer)
+        if key in seen:
+            return StaleConsumerGeneration(each.consumer, (actual or 0) + 1, actual)
+        seen.add(key)
     for each in claims:
         for provider in each.allocations:
             if draft.world.provider(provider) is None:

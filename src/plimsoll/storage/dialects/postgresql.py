@@ -20,7 +20,7 @@ from plimsoll.storage.dialects.server import (
     Server,
     answers_of,
 )
-from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable
+from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY
 from plimsoll.storage.statements import Statement
 
@@ -70,6 +70,8 @@ class PostgreSQL(Server):
             "keepalives_interval": 5,
             "keepalives_count": 4,
             "tcp_user_timeout": 30_000,
+            # The server translates, whatever the database is kept in.
+            "client_encoding": "utf8",
             **({} if "application_name" in self._url.query else {"application_name": "plimsoll"}),
         }
 
@@ -130,7 +132,9 @@ class PostgreSQL(Server):
             raise psycopg.DataError("PostgreSQL keeps no text with a NUL in it.")
         return bytes(psycopg.pq.Escaping(connection.pgconn).escape_literal(text.encode())).decode()
 
-    def fault_of(self, error: BaseException) -> DatabaseFault | None:
+    def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
+        if isinstance(error, psycopg.DataError):
+            return ValueNotKept(error)
         state = getattr(error, "sqlstate", None)
         if state is None:
             # Without a state it is the client library that speaks: it has no connection.

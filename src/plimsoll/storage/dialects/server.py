@@ -39,6 +39,9 @@ LOCK_SECONDS = 10
 ABANDONED_SECONDS = 30
 """After so long without a word in the middle of a transaction, a writer is taken for dead and loses the head."""
 
+LONGEST_MESSAGE = 4 << 20
+"""Characters. MariaDB takes 16 MB, if it is not told otherwise."""
+
 # oslo.db's defaults, which the reference runs with.
 POOL_SIZE, MAX_OVERFLOW, POOL_SECONDS = 5, 50, 30
 
@@ -185,12 +188,12 @@ class Server(ABC):
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         """All in one message, the answers one after the other; the first that fails ends it."""
         driver = connection.connection.driver_connection
-        message = ";".join([self._filled(driver, each) for each in queries])
         state, begins = of(connection), False
-        if state is not None and not state.begun:
-            state.begun = begins = True
-            message = f"{self.begin};{message}"
         with self._sqlalchemys_errors(connection):
+            message = ";".join([self._filled(driver, each) for each in queries])
+            if state is not None and not state.begun:
+                state.begun = begins = True
+                message = f"{self.begin};{message}"
             if len(queries) == 1:
                 return [self.last_answer(driver, message)]
             return self.answers(driver, message)[begins:]
@@ -206,8 +209,10 @@ class Server(ABC):
             raise Busy(error) from error
         try:
             rows = self.rows(connection.driver_connection, query(self._glancers.dialect, sql, values))
-        except BaseException:
+        except BaseException as error:
             connection.invalidate()
+            if isinstance(self.fault_of(error), Unreachable):
+                self._glancers.dispose()  # the others in the pool will be lost as well
             raise
         connection.close()
         return rows
@@ -234,9 +239,12 @@ class Server(ABC):
         state = of(connection)
         assert state is not None, "a transaction that writes"
         driver = connection.connection.driver_connection
-        message = ";".join([self._filled(driver, each) for each in statements])
+        with self._sqlalchemys_errors(connection):
+            *before, last = _messages([self._filled(driver, each) for each in statements])
+            for message in before:
+                self.last_answer(driver, message)
         with committing(self.fault_of), self._sqlalchemys_errors(connection):
-            self.last_answer(driver, f"{message};COMMIT")
+            self.last_answer(driver, f"{last};COMMIT")
         state.committed = True
 
     def _begin(self, connection: Connection, cursor: Any, *_: object) -> None:
@@ -244,7 +252,8 @@ class Server(ABC):
         state = of(connection)
         if state is not None and not state.begun:
             state.begun = True
-            cursor.execute(self.begin)
+            with self._sqlalchemys_errors(connection):
+                cursor.execute(self.begin)
 
     def dispose(self) -> None:
         self._readers.dispose()
@@ -303,6 +312,19 @@ class Server(ABC):
                         "endless" if self._options.max_retries < 0 else self._options.max_retries,
                     )
                     time.sleep(self._options.retry_interval)
+
+
+def _messages(statements: list[str]) -> Iterator[str]:
+    """As few as can be, none of them longer than servers take as they come."""
+    some: list[str] = []
+    length = 0
+    for statement in statements:
+        if some and length + len(statement) > LONGEST_MESSAGE:
+            yield ";".join(some)
+            some, length = [], 0
+        some.append(statement)
+        length += len(statement)
+    yield ";".join(some)
 
 
 def answers_of(cursor: Any) -> list[list[Any]]:

@@ -12,15 +12,15 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DataError as BadValue
-from sqlalchemy.exc import DBAPIError, ProgrammingError
-from sqlalchemy.exc import IntegrityError as RowInTheWay
+from sqlalchemy.exc import DataError, IntegrityError, OperationalError, ProgrammingError
 
-from plimsoll.storage.faults import Busy, OutcomeUnknown, Refusing
+from plimsoll.storage.faults import Busy, OutcomeUnknown, Refusing, ValueNotKept
 
 FaultOf = Callable[[BaseException], Exception | None]
 
 _KEY = "plimsoll.writing"
+# If the error is one of these and no fault of the database's.
+_SAID_BY_THE_SERVER = (DataError, IntegrityError, OperationalError, ProgrammingError)
 
 
 class Writing:
@@ -55,7 +55,9 @@ def writing(connection: Connection, fault_of: FaultOf) -> Iterator[None]:
                 connection.exec_driver_sql("ROLLBACK")
         raise
     finally:
-        del kept[_KEY]
+        # A connection that was lost may serve another one already.
+        if kept.get(_KEY) is state:
+            del kept[_KEY]
 
 
 @contextlib.contextmanager
@@ -63,9 +65,12 @@ def committing(fault_of: FaultOf) -> Iterator[None]:
     """What goes wrong with a commit: the server says itself that it did not happen, or nobody knows."""
     try:
         yield
-    except (RowInTheWay, BadValue, ProgrammingError):
-        raise
-    except DBAPIError as error:
-        assert error.orig is not None
-        fault = fault_of(error.orig)
-        raise (fault if isinstance(fault, Busy | Refusing) else OutcomeUnknown(error.orig)) from error
+    except _SAID_BY_THE_SERVER as error:
+        fault = None if error.orig is None else fault_of(error.orig)
+        if fault is None:
+            raise
+        if isinstance(fault, Busy | Refusing | ValueNotKept):
+            raise fault from error
+        raise OutcomeUnknown(error.orig) from error
+    except Exception as error:
+        raise OutcomeUnknown(error) from error
