@@ -20,13 +20,8 @@ from sqlalchemy.exc import DBAPIError
 from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.dialects.collation import Collation, ratio_in_single_precision
-from plimsoll.storage.dialects.server import (
-    ABANDONED_SECONDS,
-    CONNECT_SECONDS,
-    LOCK_SECONDS,
-    Server,
-    answers_of,
-)
+from plimsoll.storage.dialects.messages import answers_of
+from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
 from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable, ValueNotKept
 
 OLDEST_MARIADB = (10, 6)

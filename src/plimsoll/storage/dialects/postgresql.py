@@ -13,13 +13,8 @@ from sqlalchemy import URL, Connection, text
 
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
-from plimsoll.storage.dialects.server import (
-    ABANDONED_SECONDS,
-    CONNECT_SECONDS,
-    LOCK_SECONDS,
-    Server,
-    answers_of,
-)
+from plimsoll.storage.dialects.messages import answers_of
+from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
 from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY
 from plimsoll.storage.statements import Statement

@@ -13,7 +13,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
@@ -25,6 +25,7 @@ from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions
 from plimsoll.storage.dialects.commit import errors_as_sqlalchemys
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
+from plimsoll.storage.dialects.messages import filled, messages
 from plimsoll.storage.dialects.probe import Probe
 from plimsoll.storage.dialects.writing import committing, of, writing
 from plimsoll.storage.faults import Busy, DatabaseFault, Unreachable, ValueNotKept
@@ -38,9 +39,6 @@ LOCK_SECONDS = 10
 """How long a writer waits for the head before it gives up and says so."""
 ABANDONED_SECONDS = 30
 """After so long without a word in the middle of a transaction, a writer is taken for dead and loses the head."""
-
-LONGEST_MESSAGE = 4 << 20
-"""Characters. MariaDB takes 16 MB, if it is not told otherwise."""
 
 # oslo.db's defaults, which the reference runs with.
 POOL_SIZE, MAX_OVERFLOW, POOL_SECONDS = 5, 50, 30
@@ -132,7 +130,7 @@ class Server(ABC):
 
     def rows(self, connection: Any, statement: Statement) -> list[Any]:
         """Those of one query, on a connection of the driver."""
-        return self.last_answer(connection, self._filled(connection, statement))
+        return self.last_answer(connection, filled(statement, partial(self.quoted, connection)))
 
     def ask_head(self, connection: Any) -> Sequence[Any]:
         """The head's row, on a connection of the driver for the probe."""
@@ -190,7 +188,7 @@ class Server(ABC):
         driver = connection.connection.driver_connection
         state, begins = of(connection), False
         with self._sqlalchemys_errors(connection):
-            message = ";".join([self._filled(driver, each) for each in queries])
+            message = ";".join(messages(queries, partial(self.quoted, driver)))
             if state is not None and not state.begun:
                 state.begun = begins = True
                 message = f"{self.begin};{message}"
@@ -217,30 +215,12 @@ class Server(ABC):
         connection.close()
         return rows
 
-    def _filled(self, driver: Any, statement: Statement) -> str:
-        """The statement with its values in it. The drivers' own ways take several times as long."""
-        if not statement.values:
-            return statement.sql
-        return statement.sql % tuple([self._literal(driver, value) for value in statement.values])
-
-    def _literal(self, driver: Any, value: object) -> str:
-        kind = type(value)
-        if kind is str:
-            return self.quoted(driver, str(value))
-        if kind is int:
-            return str(value)
-        if value is None:
-            return "NULL"
-        if kind is datetime:
-            return f"'{value}'"
-        raise TypeError(f"no statement has a place for {value!r}")
-
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
         state = of(connection)
         assert state is not None, "a transaction that writes"
         driver = connection.connection.driver_connection
         with self._sqlalchemys_errors(connection):
-            *before, last = _messages([self._filled(driver, each) for each in statements])
+            *before, last = messages(statements, partial(self.quoted, driver))
             for message in before:
                 self.last_answer(driver, message)
         with committing(self.fault_of), self._sqlalchemys_errors(connection):
@@ -312,28 +292,3 @@ class Server(ABC):
                         "endless" if self._options.max_retries < 0 else self._options.max_retries,
                     )
                     time.sleep(self._options.retry_interval)
-
-
-def _messages(statements: list[str]) -> Iterator[str]:
-    """As few as can be, none of them longer than servers take as they come."""
-    some: list[str] = []
-    length = 0
-    for statement in statements:
-        if some and length + len(statement) > LONGEST_MESSAGE:
-            yield ";".join(some)
-            some, length = [], 0
-        some.append(statement)
-        length += len(statement)
-    yield ";".join(some)
-
-
-def answers_of(cursor: Any) -> list[list[Any]]:
-    """Of a cursor that has run a message of several statements."""
-    answers = [_rows(cursor)]
-    while cursor.nextset():
-        answers.append(_rows(cursor))
-    return answers
-
-
-def _rows(cursor: Any) -> list[Any]:
-    return list(cursor.fetchall()) if cursor.description else []

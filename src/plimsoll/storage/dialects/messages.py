@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Several statements in one message to a server, with their values in them, and the answers to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from plimsoll.storage.statements import Statement
+
+LONGEST = 4 << 20
+"""Characters in one message. MariaDB takes 16 MB, if it is not told otherwise."""
+
+Quote = Callable[[str], str]
+"""Makes of a text what stands for it in a statement, by the rules of one connection."""
+
+
+def messages(statements: Iterable[Statement], quote: Quote) -> Iterator[str]:
+    """As few as can be, none of them longer than servers take as they come."""
+    some: list[str] = []
+    length = 0
+    for statement in statements:
+        text = filled(statement, quote)
+        if some and length + len(text) > LONGEST:
+            yield ";".join(some)
+            some, length = [], 0
+        some.append(text)
+        length += len(text)
+    yield ";".join(some)
+
+
+def filled(statement: Statement, quote: Quote) -> str:
+    """A statement with its values in it. The drivers' own ways take several times as long."""
+    if not statement.values:
+        return statement.sql
+    return statement.sql % tuple([_literal(value, quote) for value in statement.values])
+
+
+def _literal(value: object, quote: Quote) -> str:
+    kind = type(value)
+    if kind is str:
+        return quote(str(value))
+    if kind is int:
+        return str(value)
+    if value is None:
+        return "NULL"
+    if kind is datetime:
+        return f"'{value}'"
+    raise TypeError(f"no statement has a place for {value!r}")
+
+
+def answers_of(cursor: Any) -> list[list[Any]]:
+    """Of a cursor that has run a message: the rows of each statement."""
+    answers = [_rows(cursor)]
+    while cursor.nextset():
+        answers.append(_rows(cursor))
+    return answers
+
+
+def _rows(cursor: Any) -> list[Any]:
+    return list(cursor.fetchall()) if cursor.description else []
