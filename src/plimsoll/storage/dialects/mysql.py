@@ -98,6 +98,9 @@ class MySQL(Server):
         if self._is_mariadb:
             settings.append(f"idle_transaction_timeout = {ABANDONED_SECONDS}")
         self._set_up(connection, "READ WRITE", *settings)
+        # Each statement begins a transaction where there is none. A Galera node may end ours while we think, when
+        # another one was faster; what we say next must not stand alone then.
+        connection.autocommit(False)
 
     def set_up_probe(self, connection: Any) -> None:
         connection.autocommit(True)

@@ -47,8 +47,8 @@ POOL_SIZE, MAX_OVERFLOW, POOL_SECONDS = 5, 50, 30
 class Server(ABC):
     """One database on a server. What differs between servers is in the methods that have no body here."""
 
-    begin = "BEGIN"
-    """How a transaction that writes begins."""
+    begin = ""
+    """How a transaction that writes begins; nothing, where the first statement does it."""
 
     def __init__(self, url: URL, options: DatabaseOptions) -> None:
         self._url = url
@@ -190,8 +190,8 @@ class Server(ABC):
         with self._sqlalchemys_errors(connection):
             message = ";".join(messages(queries, partial(self.quoted, driver)))
             if state is not None and not state.begun:
-                state.begun = begins = True
-                message = f"{self.begin};{message}"
+                state.begun, begins = True, bool(self.begin)
+                message = f"{self.begin};{message}" if begins else message
             if len(queries) == 1:
                 return [self.last_answer(driver, message)]
             return self.answers(driver, message)[begins:]
@@ -232,8 +232,9 @@ class Server(ABC):
         state = of(connection)
         if state is not None and not state.begun:
             state.begun = True
-            with self._sqlalchemys_errors(connection):
-                cursor.execute(self.begin)
+            if self.begin:
+                with self._sqlalchemys_errors(connection):
+                    cursor.execute(self.begin)
 
     def dispose(self) -> None:
         self._readers.dispose()
