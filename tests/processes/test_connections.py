@@ -3,6 +3,7 @@
 """A connection goes on after every answer, whatever was sent and whether it was read."""
 
 import http.client
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,6 +87,9 @@ def test_a_body_in_chunks_is_read(service: Service) -> None:
 def test_the_log_has_a_line_for_each_request(service: Service, tmp_path: Path) -> None:
     status, _ = service.client().call("GET", "/traits?name=startswith:HW_CPU", version="1.6")
     assert status == 200
+    deadline = time.monotonic() + 10
+    while "startswith:HW_CPU" not in service.log() and time.monotonic() < deadline:
+        time.sleep(0.02)
     (line,) = [line for line in service.log().splitlines() if "startswith:HW_CPU" in line]
     assert '127.0.0.1 "GET /traits?name=startswith:HW_CPU" status: 200 len: ' in line
     assert line.endswith("microversion: 1.6")

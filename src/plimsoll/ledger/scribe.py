@@ -72,7 +72,8 @@ class Scribe:
         except DatabaseFault as fault:
             for ticket in tickets:
                 ticket.answer(fault)
-        except Exception:
+        except Exception as error:
+            LOG.info("Writing %s commands one by one: %s", len(tickets), error)
             for ticket in tickets:
                 self._write_alone(ticket)
         else:
@@ -111,6 +112,11 @@ class Scribe:
                 fault = doubt.fault
             except DatabaseFault as failed:
                 fault = failed
+            except Exception as error:
+                if not doubtful:
+                    raise
+                # Whatever it is: to write anything again before the doubt is gone might write it twice.
+                fault = Unreachable(error)
             if isinstance(fault, Busy):
                 self._lost_a_race = time.monotonic()
             patience = PATIENCE_IN_DOUBT if doubtful else PATIENCE

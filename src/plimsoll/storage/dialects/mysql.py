@@ -63,8 +63,9 @@ _KIND_OF = {number: kind for kind, numbers in _FAULTS.items() for number in numb
 _FOUND_ROWS, _MULTI_STATEMENTS = 1 << 1, 1 << 16
 
 _ABOUT = text(
-    "SELECT collation_name, character_set_name FROM information_schema.columns"
-    " WHERE table_schema = DATABASE() AND table_name = 'resource_providers' AND column_name = 'name'"
+    "SELECT t.table_collation, c.character_set_name FROM information_schema.tables t"
+    " JOIN information_schema.collation_character_set_applicability c ON c.collation_name = t.table_collation"
+    " WHERE t.table_schema = DATABASE() AND t.table_name = 'resource_providers'"
 )
 _DEFAULT = text("SELECT @@collation_database, @@character_set_database")
 

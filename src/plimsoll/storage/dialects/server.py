@@ -64,6 +64,8 @@ class Server(ABC):
         # Each statement is a transaction by itself: nothing to begin, nothing to end. Writers do both by themselves.
         alone = {"isolation_level": "AUTOCOMMIT", "skip_autocommit_rollback": True}
         self._writers = self._engine(1, 1, **alone)
+        # After a commit nothing more may be sent: if that failed, what is done would be taken for not done.
+        self._writers.dialect.do_rollback = _send_nothing  # type: ignore[method-assign, assignment]
         self._glancers = self._engine(options.max_pool_size or POOL_SIZE, overflow, **alone)
         event.listen(self._glancers, "connect", lambda connection, _: self.set_up_reader(connection))
         event.listen(self._readers, "connect", lambda connection, _: self.set_up_reader(connection))
@@ -293,3 +295,7 @@ class Server(ABC):
                         "endless" if self._options.max_retries < 0 else self._options.max_retries,
                     )
                     time.sleep(self._options.retry_interval)
+
+
+def _send_nothing(_: Any) -> None:
+    """Whoever writes ends it by itself."""
