@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 
 from bench.client.http import request, written
-from bench.profiling.inprocess import environ
+from bench.profiling.inprocess import request_of
 from bench.profiling.sampling import Place, sampled
 from bench.profiling.stages import BY_FILE, HARNESS, OURS, STAGES, WHOLE, classified
 
@@ -72,9 +72,9 @@ def test_every_stage_is_shown() -> None:
 
 
 def test_an_application_sees_the_request_that_a_client_sends() -> None:
-    made = environ(request("GET", "/usages?project_id=x"))
+    made = request_of(request("GET", "/usages?project_id=x"))
     assert (made["PATH_INFO"], made["QUERY_STRING"]) == ("/usages", "project_id=x")
     assert made["HTTP_OPENSTACK_API_VERSION"].startswith("placement ")
-    made = environ(written("PUT", "/x", '{"a":1}'))
+    made = request_of(written("PUT", "/x", '{"a":1}'))
     assert (made["CONTENT_TYPE"], made["CONTENT_LENGTH"]) == ("application/json", "7")
     assert made["wsgi.input"].read() == b'{"a":1}'

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from plimsoll.service.placement import Placement
 from plimsoll.storage.engine import Database
 from plimsoll.wire.app import make_app
 from tests.support.databases import Kept
+from tests.support.wsgi import environ
 
 NO_BODY: Any = object()
 
@@ -65,37 +65,15 @@ class Api:
         raw: bytes | None = None,
         headers: dict[str, str] | None = None,
     ) -> Answer:
-        path, _, query = path.partition("?")
         content = raw if raw is not None else b"" if body is NO_BODY else json.dumps(body).encode()
-        environ: dict[str, Any] = {
-            "REQUEST_METHOD": method,
-            "SCRIPT_NAME": "",
-            "PATH_INFO": path.encode().decode("latin-1"),
-            "QUERY_STRING": query,
-            "SERVER_NAME": "localhost",
-            "SERVER_PORT": "80",
-            "SERVER_PROTOCOL": "HTTP/1.1",
-            "REMOTE_ADDR": "127.0.0.1",
-            "wsgi.version": (1, 0),
-            "wsgi.url_scheme": "http",
-            "wsgi.input": io.BytesIO(content),
-            "wsgi.errors": io.StringIO(),
-            "wsgi.multithread": False,
-            "wsgi.multiprocess": False,
-            "wsgi.run_once": False,
-            "HTTP_X_AUTH_TOKEN": "admin",
-            "HTTP_X_ROLES": "admin,service",
-        }
+        said = {"X-Auth-Token": "admin", "X-Roles": "admin,service"}
         if version is not None:
-            environ["HTTP_OPENSTACK_API_VERSION"] = f"placement {version}"
+            said["OpenStack-API-Version"] = f"placement {version}"
         if content:
-            environ["CONTENT_LENGTH"] = str(len(content))
-            environ["CONTENT_TYPE"] = "application/json"
-        for name, value in (headers or {}).items():
-            key = name.upper().replace("-", "_")
-            environ[key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"] = value
+            said |= {"Content-Length": str(len(content)), "Content-Type": "application/json"}
+        made = environ(method, path, content, [*said.items(), *(headers or {}).items()])
         got: list[Any] = []
-        chunks = self.application(environ, lambda *given: got.extend(given[:2]))  # type: ignore[arg-type]
+        chunks = self.application(made, lambda *given: got.extend(given[:2]))  # type: ignore[arg-type]
         content = b"".join(chunks)
         return Answer(int(got[0].split()[0]), {name.lower(): value for name, value in got[1]}, content)
 

@@ -19,7 +19,7 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError
 
 from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, Dialect, DialectFactory, UnusableDatabaseError
-from plimsoll.storage.faults import Unreachable, ValueNotKept
+from plimsoll.storage.faults import ValueNotKept, asked_again_if_lost
 from plimsoll.storage.head import Head
 from plimsoll.storage.statements import Statement
 
@@ -79,22 +79,19 @@ class Database:
         One that takes more than one query sees one committed state in all of them.
         """
         connected = self._glance if in_one_query else self.read
-        try:
+
+        def asked() -> T:
             with connected() as connection:
                 return question(connection)
-        except Unreachable:
-            with connected() as connection:
-                return question(connection)
+
+        return asked_again_if_lost(asked)
 
     def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """The rows of one query that says `IN (...)` of these values, in the words of all databases.
 
         Numbers and texts are what they are everywhere; times may be texts.
         """
-        try:
-            return self._look(sql, values)
-        except Unreachable:
-            return self._look(sql, values)
+        return asked_again_if_lost(lambda: self._look(sql, values))
 
     def _look(self, sql: str, values: Sequence[Any]) -> list[Any]:
         try:

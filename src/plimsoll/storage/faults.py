@@ -8,6 +8,11 @@ dialects. None of them leaves anything half-written: a transaction that was not 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
 
 class DatabaseFault(Exception):
     """The database did not do what it was asked, and nothing was written."""
@@ -49,3 +54,11 @@ class OutcomeUnknown(DatabaseFault):
 
     summary = "The database was lost during a commit."
     retry_after = 2
+
+
+def asked_again_if_lost(question: Callable[[], T]) -> T:
+    """The answer to a question that changes nothing: its connection may have been lost long ago, unnoticed."""
+    try:
+        return question()
+    except Unreachable:
+        return question()

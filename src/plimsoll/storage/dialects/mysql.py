@@ -22,7 +22,14 @@ from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseErro
 from plimsoll.storage.dialects.collation import Collation, ratio_in_single_precision
 from plimsoll.storage.dialects.messages import answers_of
 from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
-from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable, ValueNotKept
+from plimsoll.storage.faults import (
+    Busy,
+    DatabaseFault,
+    Refusing,
+    Unreachable,
+    ValueNotKept,
+    asked_again_if_lost,
+)
 
 OLDEST_MARIADB = (10, 6)
 OLDEST_MYSQL = (8, 0)
@@ -144,10 +151,7 @@ class MySQL(Server):
         return Keeping(key=collated.key, ratio=ratio_in_single_precision)
 
     def _weights(self, query: str, parameters: tuple[str, ...]) -> list[Any]:
-        try:
-            return self._asked(query, parameters)
-        except Unreachable:  # it may have been lost long ago, while nobody asked
-            return self._asked(query, parameters)
+        return asked_again_if_lost(lambda: self._asked(query, parameters))
 
     def _asked(self, query: str, parameters: tuple[str, ...]) -> list[Any]:
         try:

@@ -61,7 +61,8 @@ class Server(ABC):
         options = self._options
         overflow = MAX_OVERFLOW if options.max_overflow is None else options.max_overflow
         self._readers = self._engine(options.max_pool_size or POOL_SIZE, overflow)
-        # Each statement is a transaction by itself: nothing to begin, nothing to end. Writers do both by themselves.
+        # Each statement is a transaction by itself: nothing to begin, nothing to end. Writers do both by themselves,
+        # see `writing`; to SQLAlchemy they look the same.
         alone = {"isolation_level": "AUTOCOMMIT", "skip_autocommit_rollback": True}
         self._writers = self._engine(1, 1, **alone)
         # After a commit nothing more may be sent: if that failed, what is done would be taken for not done.
@@ -190,7 +191,7 @@ class Server(ABC):
         driver = connection.connection.driver_connection
         state, begins = of(connection), False
         with self._sqlalchemys_errors(connection):
-            message = ";".join(messages(queries, partial(self.quoted, driver)))
+            message = ";".join([filled(each, partial(self.quoted, driver)) for each in queries])
             if state is not None and not state.begun:
                 state.begun, begins = True, bool(self.begin)
                 message = f"{self.begin};{message}" if begins else message

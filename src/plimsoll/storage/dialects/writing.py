@@ -2,8 +2,8 @@
 
 """A transaction that writes, on a server: begun with its first message, and committed with its last if that is known.
 
-Each message costs the time to the server and back, while all other writers wait. The connections that it is for
-leave every statement to itself, so that nothing is sent but what is sent here.
+Each message costs the time to the server and back, while all other writers wait. SQLAlchemy takes the connections
+that it is for as committing by themselves, so that nothing is sent but what is sent here.
 """
 
 from __future__ import annotations

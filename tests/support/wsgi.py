@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A request as a server hands it to a WSGI application, for calls without a network between."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import Any
+
+
+def environ(method: str, target: str, content: bytes, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Of a header that is named twice, the last counts."""
+    path, _, query = target.partition("?")
+    made: dict[str, Any] = {
+        "REQUEST_METHOD": method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": path.encode().decode("latin-1"),
+        "QUERY_STRING": query,
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "80",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "REMOTE_ADDR": "127.0.0.1",
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(content),
+        "wsgi.errors": io.StringIO(),
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+    }
+    for name, value in headers:
+        key = name.upper().replace("-", "_")
+        made[key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"] = value
+    return made
