@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a search for candidates gives back, in shapes that are quick to make and quick to encode.
-
-Pieces that repeat are the same object each time: the amounts for a set of slots, the pair of a provider and
-its amounts. An encoder may therefore keep what it made of a piece by the piece's identity.
-"""
+"""What a search for candidates gives back, in shapes that are quick to make and quick to encode."""
 
 from __future__ import annotations
 
@@ -28,16 +24,6 @@ class Candidate(NamedTuple):
 
     allocations: tuple[Allocation, ...]
     mappings: tuple[Mapped, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    requests: Sequence[Candidate]
-    providers: Sequence[Provider]
-    """Those that the answer describes: the trees of all who give something."""
-
-
-NO_CANDIDATES = Candidates((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +117,19 @@ class Combined(Sequence[Candidate]):
                     listed[number] = candidate
             self._listed = listed
         return self._listed
+
+
+Requests = OneProviderEach | Combined
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    requests: Requests
+    providers: Sequence[Provider]
+    """Those that the answer describes: the trees of all who give something."""
+
+
+NO_CANDIDATES = Candidates(Combined(0, ()), ())
 
 
 def _mapped(suffix: str, columns: Sequence[Column]) -> list[Mapped]:

@@ -9,8 +9,9 @@ as it was; after a claim that is everything but one block of one column per reso
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from rpds import HashTrieMap
 
@@ -83,8 +84,10 @@ class Index:
         assert provider is not None, "row of a removed provider"
         return provider
 
-    def providers(self, rows: Iterable[int]) -> list[Provider]:
+    def providers(self, rows: Sequence[int]) -> list[Provider]:
         chunks = self._providers
+        if len(rows) * 8 > self.size:  # so many that it is quicker to have all in one list
+            return list(map(list(chain.from_iterable(chunks)).__getitem__, rows))  # type: ignore[arg-type]
         return [chunks[row >> _CHUNK_BITS][row & (_CHUNK - 1)] for row in rows]  # type: ignore[misc]
 
     def row(self, uuid: str) -> int:

@@ -12,7 +12,15 @@ import pytest
 from plimsoll.domain.consumer import Consumer, ConsumerAllocations, ProviderAllocations
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
-from plimsoll.search.answer import Candidate, Candidates, OneProviderEach
+from plimsoll.search.answer import (
+    NO_CANDIDATES,
+    Alike,
+    Candidate,
+    Candidates,
+    Column,
+    Combined,
+    OneProviderEach,
+)
 from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.wire.microversion import HIGHEST, VERSIONS
 from plimsoll.wire.views import allocations, candidates, inventories, names, providers, usages
@@ -83,10 +91,18 @@ def test_a_piece_is_made_once_for_each_provider_and_again_when_it_changes() -> N
         return provider.name.encode()
 
     kept = Kept(encode)
-    assert kept.of([HOST, CHILD, HOST]) == ["Höst".encode(), b"child", "Höst".encode()]
+    assert kept.of([HOST, CHILD]) == ["Höst".encode(), b"child"]
+    assert kept.of([CHILD, HOST, CHILD]) == [b"child", "Höst".encode(), b"child"]
     renamed = replace(HOST, name="other")
     assert kept.of([renamed]) == [b"other"]
     assert made == [HOST, CHILD, renamed]
+
+
+def test_no_provider_is_taken_for_another_that_was_in_its_place() -> None:
+    kept = Kept(lambda provider: provider.name.encode())
+    for number in range(1000):  # each is gone when the next but one is made, and leaves its address to it
+        provider = replace(HOST, uuid=f"host {number % 3}", name=str(number))
+        assert kept.of([provider]) == [str(number).encode()]
 
 
 def test_each_variant_keeps_its_own_pieces() -> None:
@@ -156,11 +172,26 @@ def candidates_at(minor: int, found: Candidates) -> Any:
     return json.loads(candidates.candidates(found, REQUEST, VERSIONS[minor]))
 
 
+def in_columns(*candidates: Candidate) -> Combined:
+    def of(uuid: str) -> Column:
+        return Column([uuid], [0])
+
+    parts = [
+        Alike(
+            [number],
+            tuple((amounts, of(uuid)) for uuid, amounts in candidate.allocations),
+            tuple((suffix, tuple(map(of, uuids))) for suffix, uuids in candidate.mappings),
+        )
+        for number, candidate in enumerate(candidates)
+    ]
+    return Combined(len(parts), parts)
+
+
 TREE = Candidates(
-    requests=[
+    requests=in_columns(
         Candidate((("host", {"VCPU": 1}), ("child", {"VGPU": 1})), (("_G", ("child",)), ("", ("host",)))),
-        Candidate((("host", {"VCPU": 1}),), (("", ("host",)),)),
-    ],
+        Candidate((("host", {"VCPU": 1}),), (("", ("host", "child")),)),
+    ),
     providers=[HOST, CHILD],
 )
 
@@ -182,12 +213,16 @@ def test_candidates_are_keyed_and_later_mapped() -> None:
         "allocations": keyed,
         "mappings": {"_G": ["child"], "": ["host"]},
     }
+    assert candidates_at(34, TREE)["allocation_requests"][1] == {
+        "allocations": {"host": {"resources": {"VCPU": 1}}},
+        "mappings": {"": ["host", "child"]},
+    }
 
 
 @pytest.mark.parametrize("minor", [10, 12, 34, 39])
 def test_candidates_of_one_provider_each_look_like_any_other(minor: int) -> None:
     single = OneProviderEach([HOST, CHILD], {"VCPU": 1}, ("", "_A"))
-    plain = Candidates(list(single), [])
+    plain = Candidates(in_columns(*single), [])
     assert candidates_at(minor, Candidates(single, [])) == candidates_at(minor, plain)
     assert len(candidates_at(minor, plain)["allocation_requests"]) == 2
 
@@ -209,10 +244,10 @@ def test_a_summary_shows_what_its_version_knows(minor: int, members: set[str], c
 
 
 def test_no_candidates_is_an_answer() -> None:
-    assert candidates_at(39, Candidates((), ())) == {"allocation_requests": [], "provider_summaries": {}}
+    assert candidates_at(39, NO_CANDIDATES) == {"allocation_requests": [], "provider_summaries": {}}
 
 
 def test_a_capacity_may_be_larger_than_any_machine_number() -> None:
     vast = replace(HOST, inventories={"VCPU": Inventory(total=2**31 - 1, allocation_ratio=3.4e38)})
-    summary = candidates_at(39, Candidates((), [vast]))["provider_summaries"]["host"]
+    summary = candidates_at(39, Candidates(in_columns(), [vast]))["provider_summaries"]["host"]
     assert summary["resources"]["VCPU"]["capacity"] == vast.inventories["VCPU"].capacity

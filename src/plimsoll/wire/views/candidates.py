@@ -2,20 +2,29 @@
 
 """Candidates, and summaries of the providers in them.
 
-These answers can be megabytes, so they are put together from pieces of bytes. The search gives equal pieces as the
-same object and providers keep their identity until they change: each is encoded once, a summary once for all answers.
+These answers can be megabytes, so they are put together from pieces of bytes. The search gives candidates in columns,
+and providers keep their identity until they change: each piece is encoded once, a summary once for all answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import orjson
 
 from plimsoll.domain.provider import Provider
-from plimsoll.search.answer import Allocation, Candidate, Candidates, Mapped, OneProviderEach
+from plimsoll.search.answer import (
+    Alike,
+    Candidate,
+    Candidates,
+    Column,
+    Combined,
+    OneProviderEach,
+    Requests,
+)
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.wire.answers import encoded
 from plimsoll.wire.features import Feature as F
@@ -40,13 +49,13 @@ def candidates(found: Candidates, request: CandidatesRequest, version: Version) 
 # Allocation requests
 
 
-def _requests(requests: Sequence[Candidate], version: Version) -> list[bytes]:
+def _requests(requests: Requests, version: Version) -> list[bytes]:
     if not version.has(F.KEYED_ALLOCATIONS):
         return [_listed(candidate) for candidate in requests]
     with_mappings = version.has(F.MAPPINGS)
     if isinstance(requests, OneProviderEach):
         return _one_provider_each(requests, with_mappings=with_mappings)
-    return _keyed(requests, with_mappings=with_mappings)
+    return _combined(requests, with_mappings=with_mappings)
 
 
 def _listed(candidate: Candidate) -> bytes:
@@ -70,33 +79,37 @@ def _one_provider_each(requests: OneProviderEach, *, with_mappings: bool) -> lis
     return [provider.uuid.encode().join(around) for provider in requests.providers]
 
 
-def _keyed(requests: Sequence[Candidate], *, with_mappings: bool) -> list[bytes]:
-    # Keyed by identity: the pieces live as long as the candidates that hold them, so none is mistaken for another.
-    allocations: dict[int, bytes] = {}
-    mapped: dict[int, bytes] = {}
-    made = []
-    for candidate in requests:
-        taken = [
-            allocations.get(id(piece)) or _allocation(piece, allocations) for piece in candidate.allocations
-        ]
-        request = b'{"allocations":{' + b",".join(taken)
-        if with_mappings:
-            given = [mapped.get(id(piece)) or _mapped(piece, mapped) for piece in candidate.mappings]
-            request += b'},"mappings":{' + b",".join(given)
-        made.append(request + b"}}")
+def _combined(requests: Combined, *, with_mappings: bool) -> list[bytes]:
+    made = [b""] * len(requests)
+    for part in requests.parts:
+        for number, text in zip(part.numbers, _alike(part, with_mappings=with_mappings), strict=True):
+            made[number] = text
     return made
 
 
-def _allocation(piece: Allocation, known: dict[int, bytes]) -> bytes:
-    uuid, amounts = piece
-    known[id(piece)] = text = orjson.dumps(uuid) + b':{"resources":' + orjson.dumps(amounts) + b"}"
-    return text
+def _alike(part: Alike, *, with_mappings: bool) -> Iterator[bytes]:
+    """Texts that differ only in uuids: each piece is made once, and put into all candidates that have it."""
+    columns: list[Iterable[bytes]] = [repeat(b'{"allocations":{')]
+    before = b""
+    for amounts, column in part.given:
+        after = b':{"resources":' + orjson.dumps(amounts) + b"}"
+        columns.append(column.of([before + orjson.dumps(uuid) + after for uuid in column.uuids]))
+        before = b","
+    if with_mappings:
+        columns.append(repeat(b'},"mappings":{'))
+        before = b""
+        for suffix, served_by in part.served:
+            columns.append(_mapped(before + orjson.dumps(suffix) + b":", served_by))
+            before = b","
+    columns.append(repeat(b"}}"))
+    return map(b"".join, zip(*columns, strict=False))
 
 
-def _mapped(piece: Mapped, known: dict[int, bytes]) -> bytes:
-    suffix, uuids = piece
-    known[id(piece)] = text = orjson.dumps(suffix) + b":" + orjson.dumps(uuids)
-    return text
+def _mapped(name: bytes, columns: Sequence[Column]) -> Iterable[bytes]:
+    if len(columns) == 1:
+        return columns[0].of([name + b"[" + orjson.dumps(uuid) + b"]" for uuid in columns[0].uuids])
+    several = zip(*[column.of(column.uuids) for column in columns], strict=True)
+    return [name + orjson.dumps(uuids) for uuids in several]
 
 
 # Provider summaries

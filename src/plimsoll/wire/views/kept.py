@@ -8,7 +8,8 @@ the second time, which is what makes answers with thousands of providers quick.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+import threading
+from collections.abc import Callable, Hashable, Sequence
 
 from plimsoll.domain.provider import Provider
 
@@ -17,29 +18,33 @@ MOST_VARIANTS = 16
 
 
 class Kept:
-    """One piece for each provider, made by `encode`. Threads may share it: at worst a piece is made twice."""
+    """One piece for each provider, made by `encode`. Threads may share it."""
 
-    __slots__ = ("_encode", "_pieces")
+    __slots__ = ("_encode", "_lock", "_piece_by_id", "_provider_by_uuid")
 
     def __init__(self, encode: Callable[[Provider], bytes]) -> None:
         self._encode = encode
-        self._pieces: dict[str, tuple[Provider, bytes]] = {}
+        self._lock = threading.Lock()
+        # By the identity of the provider, which is kept here, so that no other can be taken for it.
+        self._piece_by_id: dict[int, bytes] = {}
+        self._provider_by_uuid: dict[str, Provider] = {}
 
-    def of(self, providers: Iterable[Provider]) -> list[bytes]:
-        pieces, made = self._pieces, []
-        for provider in providers:
-            known = pieces.get(provider.uuid)
-            if known is not None and known[0] is provider:
-                made.append(known[1])
-            else:
-                made.append(self._make(provider))
-        return made
+    def of(self, providers: Sequence[Provider]) -> list[bytes]:
+        known = list(map(self._piece_by_id.get, map(id, providers)))
+        if all(known):
+            return known  # type: ignore[return-value]
+        return [piece or self._make(provider) for piece, provider in zip(known, providers, strict=True)]
 
     def _make(self, provider: Provider) -> bytes:
-        if len(self._pieces) >= MOST_PIECES:
-            self._pieces = {}
         piece = self._encode(provider)
-        self._pieces[provider.uuid] = (provider, piece)
+        with self._lock:
+            if len(self._provider_by_uuid) >= MOST_PIECES:
+                self._piece_by_id = {}
+                self._provider_by_uuid = {}
+            before = self._provider_by_uuid.get(provider.uuid)
+            self._piece_by_id.pop(id(before), None)
+            self._provider_by_uuid[provider.uuid] = provider
+            self._piece_by_id[id(provider)] = piece
         return piece
 
 
