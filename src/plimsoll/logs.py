@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import threading
 import time
 from collections import deque
@@ -25,6 +26,9 @@ from oslo_log.formatters import ContextFormatter
 
 MOMENT = 0.02
 """Seconds after which a plain line is written at the latest."""
+
+IDENTITIES = 1000
+"""How many callers are remembered, as the lines name them."""
 
 PROJECT = "placement"
 """The name that operators know the service by, also in their logs."""
@@ -50,7 +54,9 @@ class QuickFormatter(ContextFormatter):
         super().__init__(datefmt=slow.datefmt, project=slow.project, version=slow.version, config=conf)
         self._in_request: str = conf.logging_context_format_string
         self._identity: str = conf.logging_user_identity_format
-        self._wants_iso_time = "isotime" in self._in_request
+        self._names = tuple(set(re.findall(r"%\((\w+)\)", self._in_request)))
+        self._wants_iso_time = "isotime" in self._names
+        self._identities: dict[tuple[str, str], str] = {}
         self._second = (0, "")
 
     def format(self, record: logging.LogRecord) -> str:
@@ -61,11 +67,25 @@ class QuickFormatter(ContextFormatter):
         about = asking.get_logging_values() if asking is not None else {}
         if not plain or not about.get("request_id") or self._wants_iso_time:
             return super().format(record)
-        identity = self._identity % _OrDash(about)
-        values = _Values(record.__dict__, project=self.project, version=self.version)
+        values = _Values(project=self.project, version=self.version)
+        of_record = record.__dict__
+        for name in self._names:
+            if name in of_record:
+                values[name] = of_record[name]
         values.update(about)
-        values.update(user_identity=identity, asctime=self._time(record), message=record.getMessage())
+        values["user_identity"] = self._who(about)
+        values["asctime"] = self._time(record)
+        values["message"] = record.getMessage()
         return self._in_request % values
+
+    def _who(self, about: dict[str, Any]) -> str:
+        key = about["user"], about["project"]
+        identity = self._identities.get(key)
+        if identity is None:
+            if len(self._identities) >= IDENTITIES:
+                self._identities.clear()
+            identity = self._identities[key] = self._identity % _OrDash(about)
+        return identity
 
     def _time(self, record: logging.LogRecord) -> str:
         second, text = self._second

@@ -8,6 +8,7 @@ at once, for servers that take a factory and should fail at their start rather t
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections.abc import Iterable
@@ -23,7 +24,11 @@ def load_application() -> WSGIApplication:
     files = [name for name in os.environ.get(config.FILES_VARIABLE, "").split(os.pathsep) if name]
     conf = config.load(files)
     logs.set_up(conf)
-    return make_application(conf)
+    loaded = make_application(conf)
+    # What is there now is there to stay: to look through the whole world for garbage, time and again, finds none.
+    gc.collect()
+    gc.freeze()
+    return loaded
 
 
 class _Application:

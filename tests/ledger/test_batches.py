@@ -18,6 +18,7 @@ from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command, Ticket
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.pen import Turn
 from plimsoll.ledger.verify import differences
 from plimsoll.storage import checks
 from plimsoll.storage import tables as t
@@ -83,7 +84,10 @@ def write(ledger: Ledger, commands: Sequence[Command], at_once: int) -> list[Ref
     for start in range(0, len(commands), at_once):
         tickets = [Ticket(command) for command in commands[start : start + at_once]]
         ledger._queue.extend(tickets)
-        ledger._write_batch()
+        ledger._pen.taken_by(tickets[0])
+        turn = Turn(ledger._pen)
+        ledger._write_batch(turn)
+        turn.pass_on()
         told += answers(tickets)
     return told
 

@@ -10,8 +10,8 @@ import pytest
 from plimsoll.domain.claims import Claim
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import CapacityExceeded, StaleConsumerGeneration
+from plimsoll.ledger.attempts import Attempts
 from plimsoll.ledger.ledger import Ledger
-from plimsoll.ledger.scribe import Scribe
 from plimsoll.ledger.verify import differences
 from plimsoll.service import allocations
 from plimsoll.service.placement import Placement
@@ -28,14 +28,14 @@ def as_new(provider: Provider, consumer: str | None = None, **amounts: int) -> C
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     """The consumers that the database is asked about."""
     looked: list[set[str]] = []
-    asked = Scribe._asked
+    asked = Attempts._asked
 
-    def noted(self: Scribe, conn: object, consumers: set[str]) -> object:
+    def noted(self: Attempts, conn: object, consumers: set[str]) -> object:
         if consumers:
             looked.append(set(consumers))
         return asked(self, conn, consumers)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Scribe, "_asked", noted)
+    monkeypatch.setattr(Attempts, "_asked", noted)
     return looked
 
 

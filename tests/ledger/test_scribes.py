@@ -157,6 +157,7 @@ def test_who_is_done_does_not_wait_for_the_next_scribe() -> None:
     assert pen.taken_by(Waiter())
     threads = [in_thread(next_scribe), in_thread(waiting)]
     time.sleep(0.05)
+    waiter.seen_to = True
     waiter.finish()
     pen.lay_down()
     for thread in threads:

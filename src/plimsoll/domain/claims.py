@@ -65,9 +65,11 @@ class Claim:
 
     def wanted(self) -> tuple[Allocation, ...]:
         return tuple(
-            Allocation(provider, resource_class, amount)
-            for provider, resources in self.allocations.items()
-            for resource_class, amount in resources.items()
+            [
+                Allocation(provider, resource_class, amount)
+                for provider, resources in self.allocations.items()
+                for resource_class, amount in resources.items()
+            ]
         )
 
 
@@ -119,15 +121,16 @@ def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
 
 def settle(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
     """Checks what is claimed against what is there, and writes it down."""
-    wanted = [allocation for each in claims for allocation in each.wanted()]
-    held = [allocation for each in claims for allocation in draft.holding(each.consumer).allocations]
-    released = [a for each in claims if each.clears for a in draft.holding(each.consumer).allocations]
+    moves = [(each, each.wanted(), draft.holding(each.consumer)) for each in claims]
+    wanted = [allocation for _, wants, _ in moves for allocation in wants]
+    held = [allocation for _, _, holding in moves for allocation in holding.allocations]
+    released = [allocation for each, _, holding in moves if each.clears for allocation in holding.allocations]
     refusal = _check_amounts(draft.world, wanted, held, released)
     if refusal is not None:
         return refusal
-    for each in claims:
-        _write(draft, each, draft.holding(each.consumer))
-    for provider in dict.fromkeys(allocation.provider for allocation in (*wanted, *released)):
+    for each, wants, holding in moves:
+        _write(draft, each, wants, holding)
+    for provider in dict.fromkeys([allocation.provider for allocation in (*wanted, *released)]):
         if draft.world.provider(provider) is not None:
             draft.raise_generation(provider)
     return None
@@ -174,14 +177,13 @@ def _check_amounts(
 
 def _check_offered(world: World, allocations: Sequence[Allocation]) -> Refusal | None:
     """Does every provider offer at least one of the classes in play?"""
-    classes = dict.fromkeys(allocation.resource_class for allocation in allocations)
-    strangers = tuple(
+    classes = dict.fromkeys([allocation.resource_class for allocation in allocations])
+    strangers = [
         uuid
-        for uuid in dict.fromkeys(allocation.provider for allocation in allocations)
-        if (provider := world.provider(uuid)) is not None
-        and not any(name in provider.inventories for name in classes)
-    )
-    return NoSuchInventory(strangers, tuple(classes)) if strangers else None
+        for uuid in dict.fromkeys([allocation.provider for allocation in allocations])
+        if (provider := world.provider(uuid)) is not None and classes.keys().isdisjoint(provider.inventories)
+    ]
+    return NoSuchInventory(tuple(strangers), tuple(classes)) if strangers else None
 
 
 def _sums(allocations: Iterable[Allocation]) -> dict[tuple[str, str], int]:
@@ -191,10 +193,9 @@ def _sums(allocations: Iterable[Allocation]) -> dict[tuple[str, str], int]:
     return sums
 
 
-def _write(draft: Draft, each: Claim, holding: Holding) -> None:
+def _write(draft: Draft, each: Claim, wanted: tuple[Allocation, ...], holding: Holding) -> None:
     if each.type is not None and each.type not in draft.world.consumer_types:
         draft.add(ConsumerTypeAdded(each.type, draft.now))
-    wanted = each.wanted()
     uuid = each.consumer if holding.consumer is None else holding.consumer.uuid
     moves = bool(wanted or holding.allocations)
     if moves:

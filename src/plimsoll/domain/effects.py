@@ -129,7 +129,7 @@ class GenerationRaised(_AtProvider):
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         assert self.generation == provider.generation + 1
-        return world.with_provider(replace(provider, generation=self.generation, modified_at=self.at))
+        return world.with_provider(provider.with_generation(self.generation, self.at))
 
 
 # What a provider has
@@ -209,7 +209,7 @@ class AllocationsReplaced(Effect):
                     used[resource_class] = total
                 else:
                     used.pop(resource_class, None)
-            world = world.with_provider(replace(provider, used=used))
+            world = world.with_provider(provider.with_used(used))
         return world
 
     def providers(self, world: World) -> Iterable[str]:

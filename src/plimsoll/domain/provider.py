@@ -51,5 +51,37 @@ class Provider:
         """The traits in an order that people can rely on: standard ones first, then by name."""
         return sorted(self.traits, key=lambda name: (name.startswith(CUSTOM_PREFIX), name))
 
+    # What every claim changes. `replace` takes five times as long.
+
+    def with_used(self, used: Mapping[str, int]) -> Provider:
+        return Provider(
+            self.id,
+            self.uuid,
+            self.name,
+            self.root,
+            self.parent,
+            self.generation,
+            self.inventories,
+            used,
+            self.traits,
+            self.aggregates,
+            self.modified_at,
+        )
+
+    def with_generation(self, generation: int, modified_at: datetime) -> Provider:
+        return Provider(
+            self.id,
+            self.uuid,
+            self.name,
+            self.root,
+            self.parent,
+            generation,
+            self.inventories,
+            self.used,
+            self.traits,
+            self.aggregates,
+            modified_at,
+        )
+
     def used_of(self, resource_class: str) -> int:
         return self.used.get(resource_class, 0)

@@ -103,7 +103,16 @@ class World:
         before = self.providers.get(provider.uuid)
         providers = self.providers.insert(provider.uuid, provider)
         if before is not None and before.name == provider.name and before.root == provider.root:
-            return replace(self, providers=providers)
+            # What every claim does. `replace` takes five times as long.
+            return World(
+                providers,
+                self.uuid_by_name,
+                self.trees,
+                self.classes,
+                self.traits,
+                self.consumer_types,
+                self.keeping,
+            )
         names, trees = self.uuid_by_name, self.trees
         if before is not None:
             names = names.remove(self.keeping.key(before.name))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -29,8 +29,7 @@ from plimsoll.storage.statements import Statement
 class Batch:
     """One transaction's worth of commands. After the commit, `snapshot` is what to publish.
 
-    `holdings` are those of the consumers that the commands are about, by the keys of their uuids. If clients are
-    `believed`, those that they said are new were not looked at.
+    If clients are `believed`, the consumers that they say are new were not looked at.
     """
 
     def __init__(
@@ -41,7 +40,6 @@ class Batch:
         projects: Owners,
         users: Owners,
         now: datetime,
-        holdings: dict[str, Holding],
         *,
         believed: bool,
     ) -> None:
@@ -53,7 +51,7 @@ class Batch:
         self._second = now.replace(microsecond=0)
         self._world = present.world
         self._key = present.world.keeping.key
-        self._holdings = holdings
+        self._holdings: dict[str, Holding] = {}
         self._believed = believed
         self._touched: set[str] = set()
         self._answers: list[tuple[Ticket, Answer]] = []
@@ -66,16 +64,26 @@ class Batch:
 
         A ticket that is refused on a mere belief gets no answer.
         """
-        decided = ((ticket, self._decide(ticket.command)) for ticket in tickets)
-        self._answers = [
-            (ticket, answer)
-            for ticket, answer in decided
-            if not (self._believed and ticket.command.new_consumers and isinstance(answer, Refusal))
-        ]
+        for ticket in tickets:
+            answer = self._decide(ticket.command)
+            if not (self._believed and ticket.command.new_consumers and isinstance(answer, Refusal)):
+                self._answers.append((ticket, answer))
+
+    def see(self, holdings: dict[str, Holding]) -> None:
+        """What consumers hold whom the commands to come are about, by the keys of their uuids."""
+        self._holdings |= holdings
+
+    def is_about(self, consumers: Iterable[str]) -> bool:
+        """Whether one of these was seen, or is held by a command so far to be new."""
+        return any(self._key(uuid) in self._holdings for uuid in consumers)
+
+    def close(self) -> None:
+        """All are decided that will be."""
         if self.log:
             head = Head(self.log[-1].seq, changes.new_mark())
             gathered = self._recorder.gathered(self._world, self._second)
-            self._last = [*gathered, *changes.appending(self._conn.dialect, self.log, head.mark)]
+            logged = changes.appending(self._conn.dialect, self.log, self.snapshot.head, head.mark)
+            self._last = [*logged, *gathered]
             self.snapshot = self.snapshot.advanced(head, self._world, self._touched)
 
     def write(self) -> None:

@@ -4,7 +4,8 @@
 
 Writes queue. Whoever comes first becomes the scribe: it takes the head of the whole database, brings the
 world up to date, decides all that has queued up meanwhile, and commits it at once (group commit). The
-others find their answers done. Nothing is answered before it is committed.
+others find their answers done. Nothing is answered before it is committed. While one batch is at the
+database, the next is decided already, on what the world will be.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from datetime import UTC, datetime
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command, Ticket
-from plimsoll.ledger.pen import Pen, Waiter
+from plimsoll.ledger.pen import Pen, Turn, Waiter
 from plimsoll.ledger.present import Present
 from plimsoll.ledger.scribe import Scribe
 from plimsoll.ledger.snapshot import Snapshot
@@ -55,7 +56,8 @@ class Ledger:
         # Nor may a batch be under way: it would publish what it made of the snapshot that is to be forgotten.
         self._pen.taken_by(Waiter())
         try:
-            self._present.reload()
+            with self._scribe.nothing_under_way():
+                self._present.reload()
         finally:
             self._pen.lay_down()
 
@@ -65,18 +67,18 @@ class Ledger:
         self._queue.append(ticket)
         while not ticket.done:
             if self._pen.taken_by(ticket):
+                turn = Turn(self._pen)
                 try:
-                    if not ticket.done:
-                        self._write_batch()
+                    self._write_batch(turn)
                 finally:
-                    self._pen.lay_down()
+                    turn.pass_on()
         return ticket.result()
 
-    def _write_batch(self) -> None:
+    def _write_batch(self, turn: Turn) -> None:
         tickets: list[Ticket] = []
         self._take_up(tickets)
         try:
-            self._scribe.write(tickets, self._take_up)
+            self._scribe.write(tickets, self._take_up, turn)
         finally:
             for ticket in tickets:
                 ticket.finish()
@@ -85,5 +87,7 @@ class Ledger:
         """Adds from the queue what has room; whoever holds the pen is the only one to take from it."""
         before = len(tickets)
         while self._queue and len(tickets) < MOST_AT_ONCE:
-            tickets.append(self._queue.popleft())
+            ticket = self._queue.popleft()
+            ticket.seen_to = True
+            tickets.append(ticket)
         return tickets[before:]

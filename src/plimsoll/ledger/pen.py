@@ -16,15 +16,17 @@ from collections import deque
 class Waiter:
     """Somebody who wants the pen, or to be told that it is not needed any more."""
 
-    __slots__ = ("_asleep", "done")
+    __slots__ = ("_asleep", "done", "seen_to")
 
     def __init__(self) -> None:
+        self.seen_to = False
+        """Somebody else writes for this one, who has but to wait."""
         self.done = False
         self._asleep = threading.Lock()
         self._asleep.acquire()
 
     def finish(self) -> None:
-        """What this one has waited for is done. Only whoever holds the pen may say so, and once."""
+        """What this one has waited for is done. Only whoever has seen to it may say so, and once."""
         self.done = True
         self._asleep.release()
 
@@ -33,6 +35,25 @@ class Waiter:
 
     def sleep(self) -> None:
         self._asleep.acquire()
+
+
+class Turn:
+    """Of one who has taken the pen. It may be passed on before everything is done that it was taken for."""
+
+    def __init__(self, pen: Pen) -> None:
+        self._pen = pen
+        self._has_it = True
+
+    def pass_on(self) -> None:
+        if self._has_it:
+            self._has_it = False
+            self._pen.lay_down()
+
+    def come_back(self) -> None:
+        """Waits for the pen, if it was passed on: something is to be written again."""
+        if not self._has_it:
+            self._pen.taken_by(Waiter())
+            self._has_it = True
 
 
 class Pen:
@@ -44,19 +65,20 @@ class Pen:
     def taken_by(self, waiter: Waiter) -> bool:
         """Waits for the pen and says True; or says False, without it, as soon as the waiter is done."""
         with self._changing:
-            if not self._held:
-                self._held = True
-                return True
-            self._waiting.append(waiter)
+            if not waiter.seen_to:
+                if not self._held:
+                    self._held = True
+                    return True
+                self._waiting.append(waiter)
         waiter.sleep()
         return not waiter.done
 
     def lay_down(self) -> None:
-        """Passes the pen to the next one who is not done yet."""
+        """Passes the pen to the next one whom nobody has seen to yet."""
         with self._changing:
             while self._waiting:
                 following = self._waiting.popleft()
-                if not following.done:
+                if not following.seen_to:
                     following.wake()
                     return
             self._held = False

@@ -39,6 +39,11 @@ class Present:
                     self._snapshot = self._database.ask(self._followed)
         return self._snapshot
 
+    @property
+    def newest(self) -> Snapshot:
+        """The newest that this process has; others may have written since."""
+        return self._snapshot
+
     def at(self, conn: Connection, head: Head) -> Snapshot:
         """The snapshot at the head that this transaction has taken."""
         return follow(conn, self._snapshot, head)

@@ -13,26 +13,21 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime
 
-from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from plimsoll.domain.consumer import Holding
 from plimsoll.domain.refusals import RowInTheWay
+from plimsoll.ledger.attempts import Attempts, Forgotten, InDoubt, TakeUp
 from plimsoll.ledger.batch import Batch
 from plimsoll.ledger.command import Answer, Ticket
+from plimsoll.ledger.pen import Turn
 from plimsoll.ledger.present import Present
 from plimsoll.ledger.pruner import Pruner
-from plimsoll.ledger.snapshot import Origin, Snapshot
-from plimsoll.storage import changes
-from plimsoll.storage.consumers import Asked
 from plimsoll.storage.engine import Database
 from plimsoll.storage.faults import Busy, DatabaseFault, OutcomeUnknown, Refusing, Unreachable
-from plimsoll.storage.head import Head
-from plimsoll.storage.owners import projects, users
 
 LOG = logging.getLogger(__name__)
 
@@ -46,46 +41,42 @@ LONGEST_REST = 0.03
 RACING = 2.0
 """for so long after it has lost a race."""
 
-TakeUp = Callable[[list[Ticket]], list[Ticket]]
-"""Adds to tickets what has queued up meanwhile, and returns that."""
-
 
 class Scribe:
-    """For whoever holds the pen: not to be used by two threads at once."""
+    """For whoever has taken the pen."""
 
     def __init__(
         self, database: Database, present: Present, change_log_keep: int, clock: Callable[[], datetime]
     ) -> None:
-        self._database = database
-        self._present = present
-        self._clock = clock
-        self._projects = projects(database.keeping())
-        self._users = users(database.keeping())
-        self._origin: Origin | None = None
+        self._attempts = Attempts(database, present, clock)
         self._pruner = Pruner(database, change_log_keep)
         self._lost_a_race = self._last_commit = -RACING
 
-    def write(self, tickets: list[Ticket], take_up: TakeUp) -> None:
+    def nothing_under_way(self) -> AbstractContextManager[object]:
+        """Waits for what is being written, and keeps others from writing."""
+        return self._attempts.nothing_under_way()
+
+    def write(self, tickets: list[Ticket], take_up: TakeUp, turn: Turn) -> None:
         """Commits tickets together; if one of them cannot be written, each by itself, so that only it fails."""
         try:
-            batch = self._commit(tickets, take_up)
+            batch = self._commit(tickets, take_up, turn)
         except DatabaseFault as fault:
             for ticket in tickets:
                 ticket.answer(fault)
         except Exception as error:
             LOG.info("Writing %s commands one by one: %s", len(tickets), error)
             for ticket in tickets:
-                self._write_alone(ticket)
+                self._write_alone(ticket, turn)
         else:
             self._finish(batch)
             # Those refused on a mere belief; and, if the batch was found in the log, those who came after it.
             for ticket in tickets:
                 if not ticket.answered:
-                    self._write_alone(ticket)
+                    self._write_alone(ticket, turn)
 
-    def _write_alone(self, ticket: Ticket) -> None:
+    def _write_alone(self, ticket: Ticket, turn: Turn) -> None:
         try:
-            batch = self._commit([ticket], _nobody_else, believing=False)
+            batch = self._commit([ticket], _nobody_else, turn, believing=False)
         except Exception as fault:
             ticket.answer(_in_the_rows(fault))
         else:
@@ -96,7 +87,7 @@ class Scribe:
         batch.committed()
         self._pruner.after(batch)
 
-    def _commit(self, tickets: list[Ticket], take_up: TakeUp, *, believing: bool = True) -> Batch:
+    def _commit(self, tickets: list[Ticket], take_up: TakeUp, turn: Turn, *, believing: bool = True) -> Batch:
         """The batch that was committed. Raises when surely nothing was written, or OutcomeUnknown."""
         began = time.monotonic()
         pause = FIRST_PAUSE
@@ -105,8 +96,8 @@ class Scribe:
         self._leave_time_to_others()
         while True:
             try:
-                return self._attempt(tickets, take_up, doubtful, believing)
-            except _InDoubt as doubt:
+                return self._attempts.make(tickets, take_up, turn, doubtful, believing=believing)
+            except InDoubt as doubt:
                 # Those before it stay in doubt: between Galera nodes, one may have been committed all the same.
                 doubtful.append(doubt.batch)
                 fault = doubt.fault
@@ -117,10 +108,11 @@ class Scribe:
                     raise
                 # Whatever it is: to write anything again before the doubt is gone might write it twice.
                 fault = Unreachable(error)
+                believing = False
             if isinstance(fault, Busy):
                 self._lost_a_race = time.monotonic()
             patience = PATIENCE_IN_DOUBT if doubtful else PATIENCE
-            hopeless = isinstance(fault, _Forgotten) if doubtful else isinstance(fault, Refusing)
+            hopeless = isinstance(fault, Forgotten) if doubtful else isinstance(fault, Refusing)
             if hopeless or time.monotonic() - began + pause > patience:
                 LOG.error(
                     "Giving up on %s writes after %.1f s: %s", len(tickets), time.monotonic() - began, fault
@@ -135,100 +127,6 @@ class Scribe:
         rest = self._last_commit + random.uniform(0, LONGEST_REST) - now
         if rest > 0 and now - self._lost_a_race < RACING:
             time.sleep(rest)
-
-    def _attempt(
-        self, tickets: list[Ticket], take_up: TakeUp, doubtful: Sequence[Batch], believing: bool
-    ) -> Batch:
-        """One transaction: decides the tickets and commits, or finds that a doubtful batch was committed."""
-        batch: Batch | None = None
-        with ExitStack() as publishing:
-            try:
-                with self._database.write() as conn:
-                    head, holdings = self._begin(conn, _known(tickets))
-                    committed = next((each for each in doubtful if _was_committed(conn, each)), None)
-                    if committed is not None:
-                        return committed
-                    unseen = _known(take_up(tickets))
-                    snapshot = self._at(conn, head)
-                    believed = believing and not snapshot.origin.has_unrecorded
-                    if not believed:
-                        unseen |= _said_to_be_new(tickets)
-                    holdings |= self._holdings(conn, unseen)
-                    batch = Batch(
-                        self._database,
-                        conn,
-                        snapshot,
-                        self._projects,
-                        self._users,
-                        self._clock(),
-                        holdings,
-                        believed=believed,
-                    )
-                    batch.decide(tickets)
-                    # From the commit until the new snapshot stands, readers wait for it.
-                    publishing.enter_context(self._present.replacing())
-                    batch.write()
-            except OutcomeUnknown as fault:
-                if batch is None:  # nothing was to be committed but a look into the log
-                    raise Unreachable(fault) from fault
-                if batch.log:
-                    raise _InDoubt(batch, fault) from fault
-            assert batch is not None
-            self._present.publish(batch.snapshot)
-        return batch
-
-    def _begin(self, conn: Connection, consumers: set[str]) -> tuple[Head, dict[str, Holding]]:
-        """Takes the head, and reads what these consumers hold."""
-        asked = self._asked(conn, consumers)
-        (head,), *answers = self._database.ask_together(
-            conn, [self._database.taking_the_head(), *asked.queries]
-        )
-        return Head(*head), asked.holdings(*answers)
-
-    def _at(self, conn: Connection, head: Head) -> Snapshot:
-        """The snapshot at the head. If everything had to be read for it, nothing older is to be trusted."""
-        snapshot = self._present.at(conn, head)
-        if snapshot.origin is not self._origin:
-            self._projects.forget()
-            self._users.forget()
-            self._origin = snapshot.origin
-        return snapshot
-
-    def _holdings(self, conn: Connection, consumers: set[str]) -> dict[str, Holding]:
-        asked = self._asked(conn, consumers)
-        return asked.holdings(*self._database.ask_together(conn, asked.queries)) if asked.queries else {}
-
-    def _asked(self, conn: Connection, consumers: set[str]) -> Asked:
-        return Asked(conn.dialect, consumers, self._database.keeping())
-
-
-class _Forgotten(DatabaseFault):
-    """It will never be known what became of a commit: the change log does not reach back to it any more."""
-
-
-class _InDoubt(Exception):
-    """A batch may have been committed or not."""
-
-    def __init__(self, batch: Batch, fault: OutcomeUnknown) -> None:
-        super().__init__(str(fault))
-        self.batch = batch
-        self.fault = fault
-
-
-def _was_committed(conn: Connection, batch: Batch) -> bool:
-    there = changes.is_there(conn, batch.snapshot.head)
-    if there is None:
-        raise _Forgotten("The change log does not reach back to it any more.")
-    return there
-
-
-def _known(tickets: list[Ticket]) -> set[str]:
-    """The consumers that must be looked at in any case."""
-    return {uuid for ticket in tickets for uuid in ticket.command.consumers}
-
-
-def _said_to_be_new(tickets: list[Ticket]) -> set[str]:
-    return {uuid for ticket in tickets for uuid in ticket.command.new_consumers}
 
 
 def _in_the_rows(fault: Exception) -> Answer:

@@ -2,7 +2,8 @@
 
 """A moment: the world and the search's index of it, after the change at this head.
 
-A published snapshot never changes, so that a search needs no lock and holds up no write.
+A published snapshot never changes, so that a search needs no lock and holds up no write. Whoever searches first
+pays for the index, not whoever writes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from plimsoll.domain.world import World
 from plimsoll.search.index import Change, Index
 from plimsoll.storage.head import Head
 
+MOST_TOUCHED = 64
+"""So many providers the index may be behind."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origin:
@@ -24,17 +28,27 @@ class Origin:
     """Whether there were allocations without the record of a consumer. None are made any more."""
 
 
-@dataclass(frozen=True, slots=True)
 class Snapshot:
-    head: Head
-    world: World
-    index: Index
-    origin: Origin
-    """What it goes back to."""
+    __slots__ = ("_indexed", "head", "origin", "world")
+
+    def __init__(self, head: Head, world: World, origin: Origin, indexed: _Indexed) -> None:
+        self.head = head
+        self.world = world
+        self.origin = origin
+        """What it goes back to."""
+        self._indexed = indexed
 
     @classmethod
     def of(cls, head: Head, world: World, origin: Origin) -> Snapshot:
-        return cls(head, world, Index.build(world.providers.values()), origin)
+        return cls(head, world, origin, _Indexed(world, Index.build(world.providers.values())))
+
+    @property
+    def index(self) -> Index:
+        indexed = self._indexed
+        if indexed.touched:
+            # Two threads may both do this; they get the same.
+            indexed = self._indexed = indexed.at(self.world)
+        return indexed.index
 
     def after(self, head: Head, effects: Iterable[Effect]) -> Snapshot:
         """The snapshot after these effects."""
@@ -44,14 +58,32 @@ class Snapshot:
             world = effect.apply(world)
         return self.advanced(head, world, touched)
 
-    def advanced(self, head: Head, world: World, touched: Iterable[str]) -> Snapshot:
+    def advanced(self, head: Head, world: World, touched: set[str]) -> Snapshot:
         """The snapshot of a later world, in which only these providers differ."""
         assert head.seq >= self.head.seq
-        changes = [change for uuid in touched for change in self._changes(uuid, world)]
-        # In the order of ids, as they would have come one by one: a search visits providers in the index's order,
-        # and each process has to give the same answer.
-        changes.sort(key=_id)
-        return Snapshot(head, world, self.index.updated(changes) if changes else self.index, self.origin)
+        return Snapshot(head, world, self.origin, self._indexed.touching(touched, world))
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """An index, the world that it is of, and which providers have been touched since."""
+
+    world: World
+    index: Index
+    touched: frozenset[str] = frozenset()
+
+    def touching(self, more: set[str], world: World) -> _Indexed:
+        touched = self.touched | more
+        later = _Indexed(self.world, self.index, touched)
+        # Whoever asks for it must not find too much to do.
+        return later.at(world) if len(touched) > MOST_TOUCHED else later
+
+    def at(self, world: World) -> _Indexed:
+        changes = [change for uuid in self.touched for change in self._changes(uuid, world)]
+        # New ones in the order of ids, as they would have come one by one: a search visits providers in the index's
+        # order, and each process has to give the same answer. What is gone goes first: an id or a uuid may be back.
+        changes.sort(key=_new_ones_by_id)
+        return _Indexed(world, self.index.updated(changes) if changes else self.index)
 
     def _changes(self, uuid: str, world: World) -> list[Change]:
         before, after = self.world.provider(uuid), world.provider(uuid)
@@ -62,8 +94,6 @@ class Snapshot:
         return [(before, after)]
 
 
-def _id(change: Change) -> int:
+def _new_ones_by_id(change: Change) -> int:
     before, after = change
-    provider = after or before
-    assert provider is not None
-    return provider.id
+    return -1 if before is not None or after is None else after.id

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Dialect, delete, func, select
 
 from plimsoll.domain.actor import Actor
 from plimsoll.storage import tables as t
-from plimsoll.storage.head import BEGINNING, Head
+from plimsoll.storage.head import BEGINNING, Head, moving
 from plimsoll.storage.statements import Statement, insertion
 
 _HEAD = select(t.head.c.seq, t.head.c.mark).where(t.head.c.id == 1)
@@ -49,14 +49,17 @@ def lock_head(conn: Connection) -> Head:
 
 def append(conn: Connection, changes: Sequence[Change], mark: int) -> Head:
     """Writes changes to the log and moves the head to the last of them."""
-    for statement in appending(conn.dialect, changes, mark):
+    for statement in appending(conn.dialect, changes, read_head(conn), mark):
         conn.exec_driver_sql(statement.sql, tuple(statement.values))
     return Head(changes[-1].seq, mark)
 
 
-def appending(dialect: Dialect, changes: Sequence[Change], mark: int) -> Iterator[Statement]:
-    """The statements that write changes to the log and move the head to the last of them."""
-    assert changes
+def appending(dialect: Dialect, changes: Sequence[Change], before: Head, mark: int) -> Iterator[Statement]:
+    """The statements that move the head to the last of these changes, and write them to the log.
+
+    The first of them fails if the head is not any more where it was before.
+    """
+    yield Statement(moving(before, Head(changes[-1].seq, mark)))
     yield from insertion(
         dialect,
         t.changes,
@@ -75,8 +78,6 @@ def appending(dialect: Dialect, changes: Sequence[Change], mark: int) -> Iterato
             for change in changes
         ],
     )
-    # Both are numbers of our own.
-    yield Statement(f"UPDATE plimsoll_head SET seq = {changes[-1].seq:d}, mark = {mark:d} WHERE id = 1")  # noqa: S608
 
 
 def since(conn: Connection, seq: int, most: int) -> list[Change]:

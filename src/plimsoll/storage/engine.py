@@ -19,8 +19,8 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError
 
 from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, Dialect, DialectFactory, UnusableDatabaseError
-from plimsoll.storage.faults import ValueNotKept, asked_again_if_lost
-from plimsoll.storage.head import Head
+from plimsoll.storage.faults import Overtaken, ValueNotKept, asked_again_if_lost
+from plimsoll.storage.head import UNGUARDED, Head
 from plimsoll.storage.statements import Statement
 
 __all__ = ["Database", "DatabaseOptions", "UnusableDatabaseError"]
@@ -100,12 +100,14 @@ class Database:
             raise self._translated(error) from error
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self, expected: Head | None = None) -> Iterator[Connection]:
         """A transaction that writes: commits on a clean exit and rolls back on an exception. Not to be nested.
 
-        Its first act must be `changes.lock_head`, which makes it the only writer there is, in any process.
+        Its first act must be `changes.lock_head`, which makes it the only writer there is, in any process. Or it
+        takes for granted that the head is the one expected: then it costs one round trip if all that it does is to
+        `run_last` the statements of `changes.appending`, and others; and it raises Overtaken if it is not.
         """
-        with self._plainly_failing(), self._dialect.write() as connection:
+        with self._plainly_failing(), self._dialect.write(expected) as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -121,6 +123,17 @@ class Database:
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
         """Runs the last statements of a `write`, which may be committed when this returns."""
         self._dialect.run_last(connection, statements)
+
+    def guards_the_head(self) -> bool:
+        """Whether it keeps a write from moving a head that is not where it takes it to be, see `head.moving`."""
+        with contextlib.suppress(_Unguarded):
+            try:
+                with self.write() as connection:
+                    connection.exec_driver_sql(UNGUARDED)
+                    raise _Unguarded
+            except Overtaken:
+                return True
+        return False
 
     def taking_the_head(self) -> Statement:
         """The query for the head that takes it: whoever holds it is the only writer there is."""
@@ -149,6 +162,10 @@ class Database:
             return ValueNotKept(error.orig)
         cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
         return self._dialect.fault_of(cause) or error
+
+
+class _Unguarded(Exception):
+    """What must not be possible was, and is undone."""
 
 
 def _open(url: URL, options: DatabaseOptions) -> Dialect:

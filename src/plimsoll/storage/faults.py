@@ -38,6 +38,12 @@ class Busy(DatabaseFault):
     summary = "The database was too busy."
 
 
+class Overtaken(Busy):
+    """The head is not any more where a write took for granted that it is."""
+
+    summary = "Somebody else wrote in between."
+
+
 class Refusing(DatabaseFault):
     """The database takes no writes at present: it is read-only, full, or does not let us."""
 

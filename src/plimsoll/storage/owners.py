@@ -32,8 +32,8 @@ class Owners:
 
     def ids(self, conn: Connection, names: Iterable[str], now: datetime) -> dict[str, int]:
         """The row ids of these names; rows are made for new ones."""
-        wanted = dict.fromkeys(names)
-        found = {name: self._ids[name] for name in wanted if name in self._ids}
+        wanted, known = dict.fromkeys(names), self._ids
+        found = {name: known[name] for name in wanted if name in known}
         missing = [name for name in wanted if name not in found]
         if missing:
             there = {self._key(name): id_ for name, id_ in conn.execute(self._select, {"names": missing})}

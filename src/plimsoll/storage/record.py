@@ -47,28 +47,6 @@ class Recorder:
     def __init__(self, conn: Connection, projects: Owners, users: Owners) -> None:
         self._conn = conn
         self._gathered = Gathered(conn, projects, users)
-        self._writers: Mapping[type[e.Effect], Callable[[Any, World, datetime], e.Effect | None]] = {
-            e.ProviderAdded: self._add_provider,
-            e.ProviderRenamed: self._rename_provider,
-            e.ProviderMoved: self._move_provider,
-            e.ProviderRemoved: self._remove_provider,
-            e.GenerationRaised: self._raise_generation,
-            e.InventoryAdded: self._add_inventory,
-            e.InventoryChanged: self._change_inventory,
-            e.InventoryRemoved: self._remove_inventory,
-            e.TraitsSet: self._set_traits,
-            e.AggregatesSet: self._set_aggregates,
-            e.AllocationsReplaced: self._replace_allocations,
-            e.ConsumerAdded: self._add_consumer,
-            e.ConsumerChanged: self._change_consumer,
-            e.ConsumerRemoved: self._remove_consumer,
-            e.ClassAdded: self._add_class,
-            e.ClassRenamed: self._rename_class,
-            e.ClassRemoved: self._remove_class,
-            e.TraitAdded: self._add_trait,
-            e.TraitRemoved: self._remove_trait,
-            e.ConsumerTypeAdded: self._add_consumer_type,
-        }
 
     def record(
         self, effects: Sequence[e.Effect], world: World, after: World, now: datetime
@@ -79,11 +57,11 @@ class Recorder:
         """
         if all(type(effect) in _WITHOUT_IDS for effect in effects):
             for effect in effects:
-                self._writers[type(effect)](effect, world, now)
+                _WRITERS[type(effect)](self, effect, world, now)
             return effects, after
         recorded = []
         for effect in effects:
-            numbered = self._writers[type(effect)](effect, world, now) or effect
+            numbered = _WRITERS[type(effect)](self, effect, world, now) or effect
             world = numbered.apply(world)
             recorded.append(numbered)
         return recorded, world
@@ -287,3 +265,27 @@ def _figures(inventory: Inventory) -> dict[str, int | float]:
         "step_size": inventory.step_size,
         "allocation_ratio": inventory.allocation_ratio,
     }
+
+
+_WRITERS: Mapping[type[e.Effect], Callable[[Recorder, Any, World, datetime], e.Effect | None]] = {
+    e.ProviderAdded: Recorder._add_provider,
+    e.ProviderRenamed: Recorder._rename_provider,
+    e.ProviderMoved: Recorder._move_provider,
+    e.ProviderRemoved: Recorder._remove_provider,
+    e.GenerationRaised: Recorder._raise_generation,
+    e.InventoryAdded: Recorder._add_inventory,
+    e.InventoryChanged: Recorder._change_inventory,
+    e.InventoryRemoved: Recorder._remove_inventory,
+    e.TraitsSet: Recorder._set_traits,
+    e.AggregatesSet: Recorder._set_aggregates,
+    e.AllocationsReplaced: Recorder._replace_allocations,
+    e.ConsumerAdded: Recorder._add_consumer,
+    e.ConsumerChanged: Recorder._change_consumer,
+    e.ConsumerRemoved: Recorder._remove_consumer,
+    e.ClassAdded: Recorder._add_class,
+    e.ClassRenamed: Recorder._rename_class,
+    e.ClassRemoved: Recorder._remove_class,
+    e.TraitAdded: Recorder._add_trait,
+    e.TraitRemoved: Recorder._remove_trait,
+    e.ConsumerTypeAdded: Recorder._add_consumer_type,
+}

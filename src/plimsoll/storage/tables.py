@@ -31,6 +31,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import mysql
 
+from plimsoll.storage.head import GUARD
+
 REFERENCE_HEAD = "a082b8bb98d0"
 
 # Oldest first. A database at any but the last was left there by an older Placement.
@@ -225,7 +227,7 @@ head = Table(
     Column("id", SmallInteger, primary_key=True, autoincrement=False),
     Column("seq", BigInteger, nullable=False),
     Column("mark", BigInteger, nullable=False, server_default=text("0")),
-    CheckConstraint("id = 1", name="plimsoll_head_is_one_row"),
+    CheckConstraint("id = 1", name=GUARD),
 )
 
 changes = Table(

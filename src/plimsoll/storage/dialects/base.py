@@ -62,9 +62,11 @@ class Dialect(Protocol):
     def glance(self) -> AbstractContextManager[Connection]:
         """A connection for one query, which costs one round trip and no more."""
 
-    def write(self) -> AbstractContextManager[Connection]:
+    def write(self, expected: Head | None = None) -> AbstractContextManager[Connection]:
         """A transaction: commits on a clean exit, else rolls back. Its first act must be `changes.lock_head`.
 
+        One that takes a head for granted need not: it is taken with the first statement, which raises Overtaken if
+        it is another one; with `run_last`, the first of those statements must be `head.moving`.
         Raises OutcomeUnknown if the commit was tried and no answer came.
         """
 

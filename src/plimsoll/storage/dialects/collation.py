@@ -9,12 +9,16 @@ database's own: those of ASCII are asked for together, each other one by itself,
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 Ask = Callable[[str, tuple[str, ...]], list[Any]]
 """Runs a query with parameters, and gives its rows."""
+
+REMEMBERED = 2_000
+"""A command asks for the key of one text several times."""
 
 _SPACE = ord(" ")
 _ASCII = tuple(map(chr, range(32, 127)))
@@ -25,9 +29,10 @@ class Collation:
         # Most collations compare as if the shorter text were filled up with spaces.
         self._pads = "_nopad" not in name and "_0900_" not in name
         self._weights = _Weights(name, charset, ask)
-
-    def key(self, text: str) -> str:
+        self.key = lru_cache(REMEMBERED)(self._key)
         """The same for all texts that the collation takes for the same."""
+
+    def _key(self, text: str) -> str:
         key = text.translate(self._weights)
         if self._pads:
             # Other characters may weigh what a space does.

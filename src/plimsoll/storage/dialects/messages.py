@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from plimsoll.storage.statements import Statement
@@ -35,20 +36,18 @@ def filled(statement: Statement, quote: Quote) -> str:
     """A statement with its values in it. The drivers' own ways take several times as long."""
     if not statement.values:
         return statement.sql
-    return statement.sql % tuple([_literal(value, quote) for value in statement.values])
+    written = {**_WRITTEN, str: quote}
+    try:
+        return statement.sql % tuple([written[type(value)](value) for value in statement.values])
+    except KeyError as kind:
+        raise TypeError(f"no statement has a place for a value of {kind}") from None
 
 
-def _literal(value: object, quote: Quote) -> str:
-    kind = type(value)
-    if kind is str:
-        return quote(str(value))
-    if kind is int:
-        return str(value)
-    if value is None:
-        return "NULL"
-    if kind is datetime:
-        return f"'{value}'"
-    raise TypeError(f"no statement has a place for {value!r}")
+_WRITTEN: dict[type, Callable[[Any], str]] = {
+    int: str,
+    type(None): lambda _: "NULL",
+    datetime: lru_cache(maxsize=16)(lambda time: f"'{time}'"),  # one for many rows
+}
 
 
 def answers_of(cursor: Any) -> list[list[Any]]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""MariaDB 10.6 and MySQL 8 and later, through PyMySQL, or mysqlclient if the URL says so.
+"""MariaDB 10.6 and MySQL 8.0.16 and later, through PyMySQL, or mysqlclient if the URL says so.
 
 Texts compare as the collation of the tables says, mostly without regard to case; ratios are kept as single
 precision. On a Galera cluster, a read through one node sees what was committed through another.
@@ -20,11 +20,12 @@ from sqlalchemy.exc import DBAPIError
 from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.dialects.collation import Collation, ratio_in_single_precision
-from plimsoll.storage.dialects.messages import answers_of
+from plimsoll.storage.dialects.messages import Quote, answers_of
 from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
 from plimsoll.storage.faults import (
     Busy,
     DatabaseFault,
+    Overtaken,
     Refusing,
     Unreachable,
     ValueNotKept,
@@ -32,7 +33,7 @@ from plimsoll.storage.faults import (
 )
 
 OLDEST_MARIADB = (10, 6)
-OLDEST_MYSQL = (8, 0)
+OLDEST_MYSQL = (8, 0, 16)  # the first that knows checks
 
 # A server that was stopped in its tracks keeps its connections: after so long without an answer we hang up.
 ANSWER_SECONDS = 60
@@ -55,6 +56,7 @@ _FAULTS: dict[type[DatabaseFault | ValueNotKept], frozenset[int]] = {
             1020,  # changed since it was last read
         )
     ),
+    Overtaken: frozenset((3819, 4025)),  # a check has failed, and there is one in our schema
     Refusing: frozenset(
         (
             *(1290, 1792, 1836, 1874),  # read-only
@@ -98,6 +100,11 @@ class MySQL(Server):
             ours["conv"] = _converters()
         return ours | {name: value for name, value in given.items() if name not in self._url.query}
 
+    def socket_of(self, connection: Any) -> int | None:
+        if not self._is_pymysql:
+            return None
+        return connection._sock.fileno() if connection.open else -1
+
     def set_up_reader(self, connection: Any) -> None:
         self._set_up(connection, "READ ONLY")
 
@@ -105,6 +112,7 @@ class MySQL(Server):
         settings = [f"innodb_lock_wait_timeout = {LOCK_SECONDS}"]
         if self._is_mariadb:
             settings.append(f"idle_transaction_timeout = {ABANDONED_SECONDS}")
+            settings.append("check_constraint_checks = ON")  # it guards the head
         self._set_up(connection, "READ WRITE", *settings)
         # Each statement begins a transaction where there is none. A Galera node may end ours while we think, when
         # another one was faster; what we say next must not stand alone then.
@@ -135,12 +143,11 @@ class MySQL(Server):
     def get_to_know(self, connection: Connection) -> Keeping:
         about = str(connection.scalar(text("SELECT VERSION()")))
         mariadb = "mariadb" in about.lower()
-        version = tuple(connection.dialect.server_version_info or (0,))[:2]
-        oldest = OLDEST_MARIADB if mariadb else OLDEST_MYSQL
-        if version < oldest:
+        version = tuple(connection.dialect.server_version_info or (0,))
+        if version < (OLDEST_MARIADB if mariadb else OLDEST_MYSQL):
+            oldest = [".".join(map(str, numbers)) for numbers in (OLDEST_MARIADB, OLDEST_MYSQL)]
             raise UnusableDatabaseError(
-                f"{self.where} is {about}; Plimsoll needs MariaDB {OLDEST_MARIADB[0]}.{OLDEST_MARIADB[1]} or"
-                f" MySQL {OLDEST_MYSQL[0]}.{OLDEST_MYSQL[1]}, or later."
+                f"{self.where} is {about}; Plimsoll needs MariaDB {oldest[0]} or MySQL {oldest[1]}, or later."
             )
         galera = connection.execute(text("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")).first()
         self._is_mariadb, self._is_galera = mariadb, galera is not None and galera[1] == "ON"
@@ -151,9 +158,9 @@ class MySQL(Server):
         return Keeping(key=collated.key, ratio=ratio_in_single_precision)
 
     def _weights(self, query: str, parameters: tuple[str, ...]) -> list[Any]:
-        return asked_again_if_lost(lambda: self._asked(query, parameters))
+        return asked_again_if_lost(lambda: self._weighed(query, parameters))
 
-    def _asked(self, query: str, parameters: tuple[str, ...]) -> list[Any]:
+    def _weighed(self, query: str, parameters: tuple[str, ...]) -> list[Any]:
         try:
             with self.read() as connection:
                 return list(connection.exec_driver_sql(query, parameters))
@@ -186,8 +193,17 @@ class MySQL(Server):
             cursor.execute(message)
             return answers_of(cursor)
 
-    def quoted(self, connection: Any, text: str) -> str:
-        return str(connection.escape(text)) if self._is_pymysql else str(connection.literal(text), "utf-8")
+    def with_commit(self, message: str) -> str:
+        # One answer instead of one for each statement: to be woken for each, and to wait for one's turn in this
+        # process, takes as long as the statements do.
+        return f"BEGIN NOT ATOMIC {message};COMMIT;END" if self._is_mariadb else super().with_commit(message)
+
+    def quote(self, connection: Any) -> Quote:
+        if self._is_pymysql:
+            from plimsoll.storage.dialects.packets import quote
+
+            return quote(connection)
+        return lambda text: str(connection.literal(text), "utf-8")
 
     def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
         number = error.args[0] if error.args else None

@@ -20,6 +20,7 @@ from pymysql.constants import COMMAND, CR, FIELD_TYPE, SERVER_STATUS
 _OK, _NULL, _END, _ERROR = 0x00, 0xFB, 0xFE, 0xFF
 _LONGEST_END = 9
 _LONGEST = 0xFFFFFF
+_AT_ONCE = 1 << 14
 
 
 def _text(value: bytes) -> str:
@@ -45,29 +46,43 @@ _READERS: dict[int, Callable[[bytes], Any]] = {
 
 def answers(connection: Connection[Any], message: str) -> list[list[tuple[Any, ...]]]:
     """The rows of each statement; the first that fails ends it."""
-    connection._execute_command(COMMAND.COM_QUERY, message)
-    connection._sock.settimeout(connection._read_timeout)
-    connection._current_timeout = connection._read_timeout
+    stream = _Stream(connection)
+    stream.send(message.encode())
     found, more = [], SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS
     while more & SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS:
-        rows, more = _answer(connection)
+        rows, more = _answer(stream)
         found.append(rows)
     connection.server_status = more
+    stream.close()
     return found
 
 
-def _answer(connection: Connection[Any]) -> tuple[list[tuple[Any, ...]], int]:
+def quote(connection: Connection[Any]) -> Callable[[str], str]:
+    """Makes of a text what stands for it in a statement. Between single quotes nothing else means anything."""
+    plain = connection.server_status & SERVER_STATUS.SERVER_STATUS_NO_BACKSLASH_ESCAPES
+    return _quoted_plainly if plain else _quoted
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\0") + "'"
+
+
+def _quoted_plainly(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _answer(stream: _Stream) -> tuple[list[tuple[Any, ...]], int]:
     """The rows of one statement, and the status of the server after it."""
-    packet = _packet(connection)
+    packet = stream.packet()
     if packet[0] == _OK:
         _, at = _number(packet, 1)
         _, at = _number(packet, at)
         return [], packet[at] | packet[at + 1] << 8
-    readers = [_READERS[_packet(connection)[-6]] for _ in range(packet[0])]
-    _packet(connection)  # the end of the columns
+    readers = [_READERS[stream.packet()[-6]] for _ in range(packet[0])]
+    stream.packet()  # the end of the columns
     rows: list[tuple[Any, ...]] = []
     while True:
-        packet = _packet(connection)
+        packet = stream.packet()
         if packet[0] == _END and len(packet) < _LONGEST_END:
             return rows, packet[3] | packet[4] << 8
         rows.append(_row(packet, readers))
@@ -96,27 +111,71 @@ def _number(packet: bytes, at: int) -> tuple[int, int]:
     return int.from_bytes(packet[at + 1 : end], "little"), end
 
 
-def _packet(connection: Connection[Any]) -> bytes:
-    content = b""
-    while True:
-        header = _bytes(connection, 4)
-        length = header[0] | header[1] << 8 | header[2] << 16
-        part = _bytes(connection, length) if length else b""
-        content = content + part if content else part
-        if length < _LONGEST:
-            break
-    if content[0] == _ERROR:
-        err.raise_mysql_exception(content)
-    return content
+class _Stream:
+    """Packets to and from the server: one message, and all that is answered to it."""
 
+    __slots__ = ("_at", "_buffer", "_connection", "_socket")
 
-def _bytes(connection: Connection[Any], count: int) -> bytes:
-    try:
-        found: bytes = connection._rfile.read(count)
-    except OSError as error:
-        connection._force_close()
-        raise err.OperationalError(CR.CR_SERVER_LOST, f"Lost connection to the server ({error})") from error
-    if len(found) < count:
-        connection._force_close()
-        raise err.OperationalError(CR.CR_SERVER_LOST, "Lost connection to the server")
-    return found
+    def __init__(self, connection: Connection[Any]) -> None:
+        self._connection = connection
+        self._socket = connection._sock
+        if self._socket is None:
+            raise err.InterfaceError(0, "")
+        if self._socket.gettimeout() != connection._read_timeout:
+            self._socket.settimeout(connection._read_timeout)
+        self._buffer = b""
+        self._at = 0
+
+    def send(self, message: bytes) -> None:
+        content = bytes((COMMAND.COM_QUERY,)) + message
+        parts = [content[at : at + _LONGEST] for at in range(0, len(content), _LONGEST)]
+        if len(parts[-1]) == _LONGEST:
+            parts.append(b"")
+        try:
+            for number, part in enumerate(parts):
+                self._socket.sendall(len(part).to_bytes(3, "little") + bytes((number,)) + part)
+        except OSError as error:
+            raise self._lost(CR.CR_SERVER_GONE_ERROR, error) from error
+
+    def packet(self) -> bytes:
+        content = b""
+        while True:
+            at = self._at
+            header = self._buffer[at : at + 4]
+            if len(header) < 4:
+                self._fill(4)
+                continue
+            length = header[0] | header[1] << 8 | header[2] << 16
+            if len(self._buffer) < at + 4 + length:
+                self._fill(4 + length)
+                continue
+            self._at = at + 4 + length
+            part = self._buffer[at + 4 : self._at]
+            content = content + part if content else part
+            if length < _LONGEST:
+                break
+        if content[0] == _ERROR:
+            err.raise_mysql_exception(content)
+        return content
+
+    def close(self) -> None:
+        if self._at < len(self._buffer):  # more than it was asked for: nobody knows what comes next
+            self._connection._force_close()
+
+    def _fill(self, count: int) -> None:
+        """Waits until at least so many bytes are in the buffer."""
+        parts = [self._buffer[self._at :]]
+        missing = count - len(parts[0])
+        try:
+            while missing > 0:
+                parts.append(self._socket.recv(max(_AT_ONCE, missing)))
+                missing -= len(parts[-1])
+                if not parts[-1]:
+                    raise self._lost(CR.CR_SERVER_LOST, "it hung up")
+        except OSError as error:
+            raise self._lost(CR.CR_SERVER_LOST, error) from error
+        self._buffer, self._at = b"".join(parts), 0
+
+    def _lost(self, number: int, reason: object) -> err.OperationalError:
+        self._connection._force_close()
+        return err.OperationalError(number, f"Lost connection to the server ({reason})")

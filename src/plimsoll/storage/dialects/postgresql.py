@@ -13,9 +13,9 @@ from sqlalchemy import URL, Connection, text
 
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
-from plimsoll.storage.dialects.messages import answers_of
+from plimsoll.storage.dialects.messages import Quote, answers_of
 from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
-from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable, ValueNotKept
+from plimsoll.storage.faults import Busy, DatabaseFault, Overtaken, Refusing, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY
 from plimsoll.storage.statements import Statement
 
@@ -40,6 +40,7 @@ _FAULTS: dict[str, type[DatabaseFault]] = {
     "57014": Busy,  # statement timeout, cancelled
     "57P": Unreachable,  # shutdown, crash, starting up
     "58": Refusing,  # input/output error
+    "23514": Overtaken,  # there is one check in our schema
     "XX": Refusing,  # the server found itself in disorder
 }
 
@@ -69,6 +70,9 @@ class PostgreSQL(Server):
             "client_encoding": "utf8",
             **({} if "application_name" in self._url.query else {"application_name": "plimsoll"}),
         }
+
+    def socket_of(self, connection: psycopg.Connection[Any]) -> int:
+        return -1 if connection.closed else connection.fileno()
 
     def set_up_reader(self, connection: psycopg.Connection[Any]) -> None:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -122,10 +126,8 @@ class PostgreSQL(Server):
         found: list[Any] = connection.execute(statement.sql, statement.values).fetchall()
         return found
 
-    def quoted(self, connection: Any, text: str) -> str:
-        if "\0" in text:
-            raise psycopg.DataError("PostgreSQL keeps no text with a NUL in it.")
-        return bytes(psycopg.pq.Escaping(connection.pgconn).escape_literal(text.encode())).decode()
+    def quote(self, connection: Any) -> Quote:
+        return _quoted
 
     def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
         if isinstance(error, psycopg.DataError):
@@ -138,6 +140,14 @@ class PostgreSQL(Server):
         kinds = (_FAULTS.get(state[:length]) for length in (5, 3, 2))
         kind = next((kind for kind in kinds if kind is not None), None)
         return None if kind is None else kind(error)
+
+
+def _quoted(text: str) -> str:
+    if "\0" in text:
+        raise psycopg.DataError("PostgreSQL keeps no text with a NUL in it.")
+    text = text.replace("'", "''")
+    # What a backslash means is a setting, but not after an E.
+    return " E'" + text.replace("\\", "\\\\") + "'" if "\\" in text else "'" + text + "'"
 
 
 def _rows(connection: Any, result: Any) -> list[tuple[Any, ...]]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What database servers have in common: pools of connections, the probe of the head, patience at the start.
+"""What database servers have in common: pools of connections, the probe of the head, messages of many statements.
 
 Nothing is connected before it is first needed. A lost connection is replaced by the next one who needs it.
 """
@@ -8,31 +8,27 @@ Nothing is connected before it is first needed. A lost connection is replaced by
 from __future__ import annotations
 
 import contextlib
-import logging
-import threading
-import time
+import select
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 from sqlalchemy.pool import NullPool, QueuePool
 
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions
 from plimsoll.storage.dialects.commit import errors_as_sqlalchemys
+from plimsoll.storage.dialects.contact import FirstContact
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
-from plimsoll.storage.dialects.messages import filled, messages
+from plimsoll.storage.dialects.kept import Kept
+from plimsoll.storage.dialects.messages import Quote, filled, messages
 from plimsoll.storage.dialects.probe import Probe
-from plimsoll.storage.dialects.writing import committing, of, writing
-from plimsoll.storage.faults import Busy, DatabaseFault, Unreachable, ValueNotKept
+from plimsoll.storage.dialects.writing import Writing, committing, of, writing
+from plimsoll.storage.faults import Busy, DatabaseFault, Overtaken, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement, query
-
-LOG = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 10
@@ -64,7 +60,8 @@ class Server(ABC):
         # Each statement is a transaction by itself: nothing to begin, nothing to end. Writers do both by themselves,
         # see `writing`; to SQLAlchemy they look the same.
         alone = {"isolation_level": "AUTOCOMMIT", "skip_autocommit_rollback": True}
-        self._writers = self._engine(1, 1, **alone)
+        self._writers = self._engine(1, MAX_OVERFLOW, **alone)
+        self._kept_writers = Kept(self._writers, options.connection_recycle_time, self._is_lost)
         # After a commit nothing more may be sent: if that failed, what is done would be taken for not done.
         self._writers.dialect.do_rollback = _send_nothing  # type: ignore[method-assign, assignment]
         self._glancers = self._engine(options.max_pool_size or POOL_SIZE, overflow, **alone)
@@ -76,8 +73,7 @@ class Server(ABC):
         self._fresh = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments())
         event.listen(self._fresh, "connect", lambda connection, _: self.set_up_writer(connection))
         self._probe = Probe(self._connect_probe, self.ask_head)
-        self._met = False
-        self._meeting = threading.Lock()
+        self._met = FirstContact(self.where, self._options, self._get_acquainted, self.fault_of)
         self._keeping = EXACT
 
     def _engine(self, pool_size: int, max_overflow: int, **options: Any) -> Engine:
@@ -99,6 +95,10 @@ class Server(ABC):
 
     @abstractmethod
     def connect_arguments(self) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def socket_of(self, connection: Any) -> int | None:
+        """The number of a driver connection's socket, if it tells."""
 
     @abstractmethod
     def set_up_reader(self, connection: Any) -> None:
@@ -133,16 +133,20 @@ class Server(ABC):
 
     def rows(self, connection: Any, statement: Statement) -> list[Any]:
         """Those of one query, on a connection of the driver."""
-        return self.last_answer(connection, filled(statement, partial(self.quoted, connection)))
+        return self.last_answer(connection, filled(statement, self.quote(connection)))
 
     def ask_head(self, connection: Any) -> Sequence[Any]:
         """The head's row, on a connection of the driver for the probe."""
         row: Sequence[Any] = self.last_answer(connection, QUERY)[0]
         return row
 
+    def with_commit(self, message: str) -> str:
+        """The last statements of a transaction, and its commit."""
+        return f"{message};COMMIT"
+
     @abstractmethod
-    def quoted(self, connection: Any, text: str) -> str:
-        """A text as it stands in a statement, by the rules of this connection of the driver."""
+    def quote(self, connection: Any) -> Quote:
+        """For texts in statements, by the rules of this connection of the driver."""
 
     # What does not
 
@@ -166,10 +170,21 @@ class Server(ABC):
             yield connection
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self, expected: Head | None = None) -> Iterator[Connection]:
         self._meet()
-        with self._connected(self._writers) as connection, writing(connection, self.fault_of):
-            yield connection
+        connection = self._kept_writers.take() or self._open(self._writers)
+        state = Writing(expected)
+        try:
+            with writing(connection, state, self.fault_of):
+                yield connection
+        except BaseException as error:
+            if state.begun or not isinstance(error, Exception):
+                connection.invalidate()
+                connection.close()
+            else:
+                self._kept_writers.keep(connection)
+            raise
+        self._kept_writers.keep(connection)
 
     @contextlib.contextmanager
     def change_schema(self) -> Iterator[Connection]:
@@ -177,27 +192,37 @@ class Server(ABC):
         with (
             self._connected(self._writers) as connection,
             self.schema_lock(connection),
-            writing(connection, self.fault_of),
+            writing(connection, Writing(), self.fault_of),
         ):
             yield connection
 
     def head(self) -> Head:
-        if not self._met:
-            self._meet()
+        self._meet()
         return self._probe.head()
 
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         """All in one message, the answers one after the other; the first that fails ends it."""
         driver = connection.connection.driver_connection
-        state, begins = of(connection), False
         with self._sqlalchemys_errors(connection):
-            message = ";".join([filled(each, partial(self.quoted, driver)) for each in queries])
-            if state is not None and not state.begun:
-                state.begun, begins = True, bool(self.begin)
-                message = f"{self.begin};{message}" if begins else message
-            if len(queries) == 1:
-                return [self.last_answer(driver, message)]
-            return self.answers(driver, message)[begins:]
+            quote = self.quote(driver)
+            return self._asked(of(connection), driver, [filled(each, quote) for each in queries])
+
+    def _asked(self, state: Writing | None, driver: Any, queries: Sequence[str]) -> list[list[Any]]:
+        """What comes first in a transaction that writes begins it, and takes the head that it expects."""
+        first: list[str] = []
+        expected = None
+        if state is not None and not state.begun:
+            state.begun, expected = True, state.expected
+            first += [self.begin] if self.begin else []
+            first += [] if expected is None else [self.taking_the_head().sql]
+        asked = [*first, *queries]
+        if len(asked) == 1:
+            answers = [self.last_answer(driver, asked[0])]
+        else:
+            answers = self.answers(driver, ";".join(asked)) if asked else []
+        if expected is not None and Head(*answers[len(first) - 1][0]) != expected:
+            raise Overtaken
+        return answers[len(first) :]
 
     def _sqlalchemys_errors(self, connection: Connection) -> contextlib.AbstractContextManager[None]:
         return errors_as_sqlalchemys(connection.dialect.loaded_dbapi.Error, connection)
@@ -223,46 +248,69 @@ class Server(ABC):
         assert state is not None, "a transaction that writes"
         driver = connection.connection.driver_connection
         with self._sqlalchemys_errors(connection):
-            *before, last = messages(statements, partial(self.quoted, driver))
+            *before, last = messages(self._after_begin(state, statements), self.quote(driver))
             for message in before:
                 self.last_answer(driver, message)
         with committing(self.fault_of), self._sqlalchemys_errors(connection):
-            self.last_answer(driver, f"{last};COMMIT")
+            self.last_answer(driver, self.with_commit(last))
         state.committed = True
 
-    def _begin(self, connection: Connection, cursor: Any, *_: object) -> None:
+    def _after_begin(self, state: Writing, statements: Sequence[Statement]) -> Sequence[Statement]:
+        """Whether the head is the expected one is told by the first of the statements."""
+        if state.begun:
+            return statements
+        assert state.expected is not None, "nobody has taken the head"
+        state.begun = True
+        return [Statement(self.begin), *statements] if self.begin else statements
+
+    def _begin(self, connection: Connection, *_: object) -> None:
         """Before a statement of SQLAlchemy's."""
         state = of(connection)
         if state is not None and not state.begun:
-            state.begun = True
-            if self.begin:
-                with self._sqlalchemys_errors(connection):
-                    cursor.execute(self.begin)
+            with self._sqlalchemys_errors(connection):
+                self._asked(state, connection.connection.driver_connection, ())
 
     def dispose(self) -> None:
         self._readers.dispose()
         self._glancers.dispose()
+        self._kept_writers.let_go()
         self._writers.dispose()
         self._probe.close()
 
     def forget_parent(self) -> object:
-        left = (self._readers, self._glancers, self._writers, self._probe)
+        left = (self._readers, self._glancers, self._writers, self._kept_writers, self._probe)
         self._start_afresh()
         return left
 
     @contextlib.contextmanager
     def _connected(self, engine: Engine) -> Iterator[Connection]:
         """A connection of a pool. One in which anything went wrong does not go back there."""
-        try:
-            connection = engine.connect()
-        except NoFreeConnection as error:
-            raise Busy(error) from error
-        with connection:
+        with self._open(engine) as connection:
             try:
                 yield connection
             except BaseException:
                 connection.invalidate()
                 raise
+
+    def _open(self, engine: Engine) -> Connection:
+        try:
+            return engine.connect()
+        except NoFreeConnection as error:
+            raise Busy(error) from error
+
+    def _is_lost(self, connection: Any) -> bool:
+        """Whether the server has hung up meanwhile: nothing else does it say by itself.
+
+        If that is found out only when everything is sent, down to the commit, nobody knows what became of it.
+        """
+        number = self.socket_of(connection)
+        if number is None:
+            return False
+        if number < 0:
+            return True
+        waiting = select.poll()
+        waiting.register(number, select.POLLIN)
+        return bool(waiting.poll(0))
 
     def _connect_probe(self) -> Any:
         made = self._fresh.raw_connection()
@@ -272,30 +320,12 @@ class Server(ABC):
         return connection
 
     def _meet(self) -> None:
-        """The first contact: wait for a server that is not there yet, as patiently as the operator has said."""
-        if self._met:
-            return
-        with self._meeting:
-            tried = 0
-            while not self._met:
-                tried += 1
-                try:
-                    with self._writers.connect() as connection, connection.begin():
-                        self._keeping = self.get_to_know(connection)
-                        self._met = True
-                except DBAPIError as error:
-                    fault = None if error.orig is None else self.fault_of(error.orig)
-                    if not isinstance(fault, Unreachable) or tried == self._options.max_retries + 1:
-                        raise
-                    LOG.warning(
-                        "%s: %s Trying again in %s s (%s of %s)",
-                        self.where,
-                        fault,
-                        self._options.retry_interval,
-                        tried,
-                        "endless" if self._options.max_retries < 0 else self._options.max_retries,
-                    )
-                    time.sleep(self._options.retry_interval)
+        if not self._met.is_done:
+            self._met.make()
+
+    def _get_acquainted(self) -> None:
+        with self._writers.connect() as connection, connection.begin():
+            self._keeping = self.get_to_know(connection)
 
 
 def _send_nothing(_: Any) -> None:

@@ -23,7 +23,7 @@ from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseErro
 from plimsoll.storage.dialects.commit import errors_as_sqlalchemys, transaction
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
 from plimsoll.storage.dialects.turnstile import Turnstile
-from plimsoll.storage.faults import Busy, DatabaseFault, Refusing, Unreachable
+from plimsoll.storage.faults import Busy, DatabaseFault, Overtaken, Refusing, Unreachable
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement, query
 
@@ -90,17 +90,20 @@ class SQLite:
     glance = read
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self, expected: Head | None = None) -> Iterator[Connection]:
         self._make_directory()
         with (
             self._turnstile.passed(),
             self._writer.connect() as connection,
             transaction(connection, self.fault_of),
         ):
+            if expected is not None and Head(*_driver(connection).execute(QUERY).fetchone()) != expected:
+                raise Overtaken
             yield connection
 
-    # SQLite's DDL is transactional, and its write lock covers a file without any table.
-    change_schema = write
+    def change_schema(self) -> contextlib.AbstractContextManager[Connection]:
+        # SQLite's DDL is transactional, and its write lock covers a file without any table.
+        return self.write()
 
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         driver = _driver(connection)
@@ -131,6 +134,8 @@ class SQLite:
 
     def fault_of(self, error: BaseException) -> DatabaseFault | None:
         code = getattr(error, "sqlite_errorcode", None)
+        if code == sqlite3.SQLITE_CONSTRAINT_CHECK:  # there is one in our schema
+            return Overtaken(error)
         kind = None if code is None else _FAULTS.get(code & 0xFF)
         return None if kind is None else kind(error)
 

@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError, ProgrammingError
 
 from plimsoll.storage.faults import Busy, OutcomeUnknown, Refusing, ValueNotKept
+from plimsoll.storage.head import Head
 
 FaultOf = Callable[[BaseException], Exception | None]
 
@@ -24,12 +25,13 @@ _SAID_BY_THE_SERVER = (DataError, IntegrityError, OperationalError, ProgrammingE
 
 
 class Writing:
-    """How far one has come."""
+    """How far one has come, and where it takes the head to be if it has not taken it yet."""
 
-    __slots__ = ("begun", "committed")
+    __slots__ = ("begun", "committed", "expected")
 
-    def __init__(self) -> None:
+    def __init__(self, expected: Head | None = None) -> None:
         self.begun = self.committed = False
+        self.expected = expected
 
 
 def of(connection: Connection) -> Writing | None:
@@ -39,10 +41,10 @@ def of(connection: Connection) -> Writing | None:
 
 
 @contextlib.contextmanager
-def writing(connection: Connection, fault_of: FaultOf) -> Iterator[None]:
+def writing(connection: Connection, state: Writing, fault_of: FaultOf) -> Iterator[None]:
     """Commits on a clean exit, unless that is done; else rolls back. OutcomeUnknown if nobody knows."""
     kept = connection.info
-    state = kept[_KEY] = Writing()
+    kept[_KEY] = state
     try:
         yield
         if state.begun and not state.committed:
@@ -53,6 +55,7 @@ def writing(connection: Connection, fault_of: FaultOf) -> Iterator[None]:
         if state.begun and not state.committed:
             with contextlib.suppress(Exception):  # a lost connection: the server rolls back by itself
                 connection.exec_driver_sql("ROLLBACK")
+                state.begun = False
         raise
     finally:
         # A connection that was lost may serve another one already.
@@ -72,5 +75,7 @@ def committing(fault_of: FaultOf) -> Iterator[None]:
         if isinstance(fault, Busy | Refusing | ValueNotKept):
             raise fault from error
         raise OutcomeUnknown(error.orig) from error
+    except UnicodeError:  # it could not even be said
+        raise
     except Exception as error:
         raise OutcomeUnknown(error) from error

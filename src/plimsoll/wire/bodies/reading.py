@@ -16,14 +16,14 @@ from typing import Any
 
 import orjson
 from jsonschema import FormatChecker
-from oslo_utils import uuidutils
 
 from plimsoll.wire.microversion import Version
 from plimsoll.wire.problems import Problem
 from plimsoll.wire.schemas import Schema, Schemas, Shape
+from plimsoll.wire.uuids import is_uuid
 
 _FORMATS = FormatChecker()
-_FORMATS.checks("uuid")(uuidutils.is_uuid_like)
+_FORMATS.checks("uuid")(is_uuid)
 
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
 """orjson makes a float of a whole number that 64 bits cannot hold."""
@@ -33,7 +33,7 @@ class Body:
     """A body that a route takes, at every version."""
 
     def __init__(self, shape: Shape) -> None:
-        self.schemas = Schemas(shape, _FORMATS, uuidutils.is_uuid_like)
+        self.schemas = Schemas(shape, _FORMATS, is_uuid)
 
     def read(self, raw: bytes, version: Version) -> Any:
         return checked(raw, self.schemas.at(version))

@@ -4,16 +4,13 @@
 
 from __future__ import annotations
 
-import uuid
-
-from oslo_utils import uuidutils
-
 from plimsoll.service import allocations
 from plimsoll.wire.answers import Answer, document, now
 from plimsoll.wire.bodies.allocations import ONE_CONSUMER, SEVERAL_CONSUMERS, claim_of
 from plimsoll.wire.call import Call, accepted
 from plimsoll.wire.problems import Problem
 from plimsoll.wire.queries.usages import allocations_request
+from plimsoll.wire.uuids import as_usual, is_uuid
 from plimsoll.wire.views import allocations as views
 
 
@@ -34,9 +31,9 @@ def of_owner(call: Call) -> Answer:
 
 def claim(call: Call) -> Answer:
     given = call.params["consumer_uuid"]
-    if not uuidutils.is_uuid_like(given):
+    if not is_uuid(given):
         raise Problem(400, f"Malformed consumer_uuid: {given}")
-    consumer = str(uuid.UUID(given))
+    consumer = as_usual(given)
     claimed = claim_of(consumer, call.read(ONE_CONSUMER), call.version)
     accepted(allocations.claim(call.placement, call.actor, [claimed]), consumer=consumer)
     return Answer(204)

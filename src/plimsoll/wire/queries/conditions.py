@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oslo_utils import uuidutils
-
 from plimsoll.domain.inventory import MAX_INT
 from plimsoll.search.request import AnyOf
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
 from plimsoll.wire.problems import Problem
+from plimsoll.wire.uuids import is_uuid
 
 _RESOURCES_FORM = (
     "Badly formed resources parameter. Expected resources query string parameter in form:"
@@ -135,7 +134,7 @@ def _aggregates(value: str) -> tuple[AnyOf, bool]:
     listed = value.removeprefix("!")
     names = listed[len("in:") :].split(",") if listed.startswith("in:") else [listed]
     for name in names:
-        if not uuidutils.is_uuid_like(name):
+        if not is_uuid(name):
             raise Problem(
                 400,
                 "Invalid query string parameters: Expected 'member_of' parameter to contain valid UUID(s)."
@@ -147,7 +146,7 @@ def _aggregates(value: str) -> tuple[AnyOf, bool]:
 def in_tree(value: str) -> str:
     """The uuid of a provider of the wanted tree."""
     uuid = value.strip()
-    if not uuidutils.is_uuid_like(uuid):
+    if not is_uuid(uuid):
         raise Problem(
             400,
             "Invalid query string parameters: Expected 'in_tree' parameter to be a format of uuid."

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""One try to write a batch of tickets: a transaction that decides them and commits, or does nothing.
+
+In turn: it takes the head, brings memory up to it, decides and commits. Or at once, for who seems to be alone: it
+decides on what memory has, and says in the one message that writes it all where it takes the head to be; the database
+refuses if it is elsewhere. While that is under way the next batch is decided already, on what the world will be.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from plimsoll.domain.consumer import Holding
+from plimsoll.ledger.batch import Batch
+from plimsoll.ledger.command import Ticket
+from plimsoll.ledger.pen import Turn
+from plimsoll.ledger.present import Present
+from plimsoll.ledger.snapshot import Origin, Snapshot
+from plimsoll.storage import changes
+from plimsoll.storage.consumers import Asked
+from plimsoll.storage.engine import Database
+from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, Overtaken, Unreachable
+from plimsoll.storage.head import GUARD, Head
+from plimsoll.storage.owners import projects, users
+
+LOG = logging.getLogger(__name__)
+
+ALONE = 1.0
+"""Seconds without a write of anybody else's, and without a fault, after which we take ourselves to be alone."""
+
+TakeUp = Callable[[list[Ticket]], list[Ticket]]
+"""Adds to tickets what has queued up meanwhile, and returns that."""
+
+
+class Attempts:
+    """For whoever has the turn; it is passed on as soon as the next batch can be decided."""
+
+    def __init__(self, database: Database, present: Present, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._present = present
+        self._clock = clock
+        self._projects = projects(database.keeping())
+        self._users = users(database.keeping())
+        self._origin: Origin | None = None
+        self._not_alone = -ALONE
+        self._guarded: bool | None = None
+        # From the moment when a batch goes to the database until its snapshot stands. Whoever waits for it has the
+        # pen: nobody else can wait for it then, and whoever has it does not wait for the pen.
+        self._under_way = threading.Lock()
+        self._ahead: Snapshot | None = None
+        """What will be the newest snapshot once the batch that is under way is committed."""
+
+    def make(
+        self,
+        tickets: list[Ticket],
+        take_up: TakeUp,
+        turn: Turn,
+        doubtful: Sequence[Batch] = (),
+        *,
+        believing: bool,
+    ) -> Batch:
+        """Decides the tickets and commits, or finds that a doubtful batch was committed."""
+        turn.come_back()
+        ahead = self._ahead
+        basis = ahead or self._present.newest
+        if believing and not doubtful and self._seems_alone(basis, tickets):
+            try:
+                return self._at_once(basis, tickets, take_up, turn)
+            except _NotAtOnce:
+                pass
+            except Overtaken:
+                if ahead is None:  # else it may be that our own batch before this one has failed
+                    self._not_alone = time.monotonic()
+            except (DatabaseFault, InDoubt):
+                self._not_alone = time.monotonic()
+                raise
+            turn.come_back()
+        return self._in_turn(tickets, take_up, doubtful, believing)
+
+    def nothing_under_way(self) -> AbstractContextManager[object]:
+        return self._under_way
+
+    def _seems_alone(self, basis: Snapshot, tickets: list[Ticket]) -> bool:
+        """And memory has all that the tickets are decided on."""
+        return (
+            time.monotonic() - self._not_alone > ALONE
+            and not basis.origin.has_unrecorded
+            and not _known(tickets)
+            and self._head_is_guarded()
+        )
+
+    def _head_is_guarded(self) -> bool:
+        """Asked once. Whoever has copied the database without its constraints pays for it with round trips only."""
+        if self._guarded is None:
+            try:
+                self._guarded = self._database.guards_the_head()
+            except DatabaseFault:
+                return False
+            if not self._guarded:
+                LOG.warning(
+                    "The table plimsoll_head has lost its constraint %s: writes take longer without it", GUARD
+                )
+        return self._guarded
+
+    def _at_once(self, basis: Snapshot, tickets: list[Ticket], take_up: TakeUp, turn: Turn) -> Batch:
+        with ExitStack() as sending, _doubted_if_lost() as doubt:
+            with self._database.write(basis.head) as conn:
+                batch = self._batch(conn, basis, believed=True)
+                batch.decide(tickets)
+                sending.enter_context(self._as_the_next())
+                if self._present.newest is not basis:
+                    raise Overtaken
+                late = take_up(tickets)
+                known = _known(late)
+                if batch.is_about(known):
+                    raise _NotAtOnce
+                batch.see(self._holdings(conn, known))
+                batch.decide(late)
+                batch.close()
+                if not batch.log:
+                    raise _NotAtOnce
+                doubt.append(batch)
+                self._ahead = batch.snapshot
+                turn.pass_on()
+                sending.enter_context(self._present.replacing())
+                batch.write()
+            self._present.publish(batch.snapshot)
+        return batch
+
+    @contextmanager
+    def _as_the_next(self) -> Iterator[None]:
+        with self._under_way:
+            try:
+                yield
+            finally:
+                self._ahead = None
+
+    def _in_turn(
+        self, tickets: list[Ticket], take_up: TakeUp, doubtful: Sequence[Batch], believing: bool
+    ) -> Batch:
+        with self._under_way, ExitStack() as publishing, _doubted_if_lost() as doubt:
+            with self._database.write() as conn:
+                head, holdings = self._begin(conn, _known(tickets))
+                for each in doubtful:
+                    if _was_committed(conn, each):
+                        return each
+                unseen = _known(take_up(tickets))
+                snapshot = self._at(conn, head)
+                believed = believing and not snapshot.origin.has_unrecorded
+                if not believed:
+                    unseen |= _said_to_be_new(tickets)
+                batch = self._batch(conn, snapshot, believed=believed)
+                batch.see(holdings | self._holdings(conn, unseen))
+                batch.decide(tickets)
+                batch.close()
+                doubt.append(batch)
+                # From the commit until the new snapshot stands, readers wait for it.
+                publishing.enter_context(self._present.replacing())
+                batch.write()
+            self._present.publish(batch.snapshot)
+        return batch
+
+    def _batch(self, conn: Connection, snapshot: Snapshot, *, believed: bool) -> Batch:
+        if snapshot.origin is not self._origin:  # everything was read anew: nothing older is to be trusted
+            self._projects.forget()
+            self._users.forget()
+            self._guarded = None
+            self._origin = snapshot.origin
+        return Batch(
+            self._database,
+            conn,
+            snapshot,
+            self._projects,
+            self._users,
+            self._clock(),
+            believed=believed,
+        )
+
+    def _begin(self, conn: Connection, consumers: set[str]) -> tuple[Head, dict[str, Holding]]:
+        """Takes the head, and reads what these consumers hold."""
+        asked = self._asked(conn, consumers)
+        (head,), *answers = self._database.ask_together(
+            conn, [self._database.taking_the_head(), *asked.queries]
+        )
+        return Head(*head), asked.holdings(*answers)
+
+    def _at(self, conn: Connection, head: Head) -> Snapshot:
+        if head != self._present.newest.head:
+            self._not_alone = time.monotonic()
+        return self._present.at(conn, head)
+
+    def _holdings(self, conn: Connection, consumers: set[str]) -> dict[str, Holding]:
+        asked = self._asked(conn, consumers)
+        return asked.holdings(*self._database.ask_together(conn, asked.queries)) if asked.queries else {}
+
+    def _asked(self, conn: Connection, consumers: set[str]) -> Asked:
+        return Asked(conn.dialect, consumers, self._database.keeping())
+
+
+class Forgotten(DatabaseFault):
+    """It will never be known what became of a commit: the change log does not reach back to it any more."""
+
+
+class InDoubt(Exception):
+    """A batch may have been committed or not."""
+
+    def __init__(self, batch: Batch, fault: OutcomeUnknown) -> None:
+        super().__init__(str(fault))
+        self.batch = batch
+        self.fault = fault
+
+
+class _NotAtOnce(Exception):
+    """Nothing is to be written, and so nothing would tell whether the head is where it was taken to be.
+
+    Or a client was believed that a consumer is new, and another client knows it.
+    """
+
+
+@contextmanager
+def _doubted_if_lost() -> Iterator[list[Batch]]:
+    """Around a transaction, in which the batch is named that it is to commit."""
+    doubt: list[Batch] = []
+    try:
+        yield doubt
+    except OutcomeUnknown as fault:
+        if not doubt or not doubt[0].log:  # nothing was to be committed
+            raise Unreachable(fault) from fault
+        raise InDoubt(doubt[0], fault) from fault
+
+
+def _was_committed(conn: Connection, batch: Batch) -> bool:
+    there = changes.is_there(conn, batch.snapshot.head)
+    if there is None:
+        raise Forgotten("The change log does not reach back to it any more.")
+    return there
+
+
+def _known(tickets: list[Ticket]) -> set[str]:
+    """The consumers that must be looked at in any case."""
+    return {uuid for ticket in tickets for uuid in ticket.command.consumers}
+
+
+def _said_to_be_new(tickets: list[Ticket]) -> set[str]:
+    return {uuid for ticket in tickets for uuid in ticket.command.new_consumers}

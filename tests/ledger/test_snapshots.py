@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The index of a snapshot, brought up to date when it is asked for: as if it had been kept up all the time."""
+
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.world import World
+from plimsoll.ledger import snapshot as s
+from plimsoll.ledger.snapshot import Origin, Snapshot
+from plimsoll.search.index import Index
+from plimsoll.search.rows import numbers_of
+from plimsoll.storage.head import Head
+
+
+def provider(id_: int, uuid: str, name: str | None = None) -> Provider:
+    return Provider(id=id_, uuid=uuid, name=name or uuid, root=uuid)
+
+
+def names(index: Index) -> list[str]:
+    """Of the live rows, in the order in which a search visits them."""
+    return [each.name for each in index.providers(numbers_of(index.live, index.size).tolist())]
+
+
+class Story:
+    """The same changes, once with the index looked at after each, once only at the end."""
+
+    def __init__(self, *providers: Provider) -> None:
+        world = World.of(providers)
+        self.lazy = self.eager = Snapshot.of(Head(1, 1), world, Origin())
+
+    def then(self, world: World, *touched: str) -> None:
+        head = Head(self.lazy.head.seq + 1, 1)
+        self.lazy = self.lazy.advanced(head, world, set(touched))
+        self.eager = self.eager.advanced(head, world, set(touched))
+        assert self.eager.index.size
+
+    def add(self, new: Provider) -> None:
+        self.then(self.lazy.world.with_provider(new), new.uuid)
+
+    def remove(self, uuid: str) -> None:
+        self.then(self.lazy.world.without_provider(uuid), uuid)
+
+    def agree(self) -> None:
+        assert names(self.lazy.index) == names(self.eager.index)
+        for each in self.lazy.world.providers.values():
+            assert self.lazy.index.provider(self.lazy.index.row(each.uuid)) is each
+
+
+def test_new_ones_come_in_the_order_of_their_ids() -> None:
+    story = Story(provider(1, "a"))
+    for id_, uuid in ((2, "x"), (3, "c"), (4, "m"), (5, "b")):
+        story.add(provider(id_, uuid))
+    story.agree()
+    assert names(story.lazy.index) == ["a", "x", "c", "m", "b"]
+
+
+def test_ids_and_uuids_that_come_back() -> None:
+    """SQLite gives the number of the last row again, when that is gone."""
+    story = Story(provider(1, "a"), provider(6, "v"), provider(7, "u"))
+    story.remove("u")
+    story.remove("v")
+    story.add(provider(6, "u", "again"))
+    story.add(provider(7, "w"))
+    story.agree()
+    story.add(provider(6, "u", "and again"))
+    story.agree()
+
+
+def test_one_that_came_and_went_leaves_nothing() -> None:
+    story = Story(provider(1, "a"))
+    story.add(provider(2, "b"))
+    story.remove("b")
+    story.agree()
+
+
+def test_it_is_never_far_behind() -> None:
+    story = Story(provider(1, "a"))
+    for id_ in range(2, s.MOST_TOUCHED + 3):
+        story.add(provider(id_, f"uuid {id_}"))
+    assert len(story.lazy._indexed.touched) <= s.MOST_TOUCHED
+    story.agree()
