@@ -2,7 +2,7 @@
 
 PYTHON ?= python3.11
 JOBS ?= 2
-WORKERS ?= 0
+WORKERS ?= 2
 SEEDS ?= 20
 REQUESTS ?= 1000
 # sqlite, postgresql or mariadb for one, all for all three; without it, those that are here.

@@ -217,3 +217,22 @@ def test_one_provider_in_two_spellings_in_one_claim_gives_both_amounts(client: A
 )
 def test_a_uuid_that_no_database_keeps_is_not_found_or_refused(client: Api, method: str, path: str) -> None:
     assert client.call(method, path).status in (200, 400, 404, 405)
+
+
+def test_an_owner_that_cannot_be_kept_is_refused_also_of_who_lets_go(client: Api, engine: str) -> None:
+    client.host(HOST, VCPU=4)
+    assert client.put(f"/allocations/{CONSUMER}", claim(HOST)).status == 204
+    clearing = claim(HOST, consumer_generation=1, allocations={}, project_id="red\0")
+    answer = client.post("/allocations", {CONSUMER: clearing})
+    assert answer.status == (400 if engine == "postgresql" else 204)
+    held = client.get(f"/allocations/{CONSUMER}").json["allocations"]
+    assert bool(held) == (engine == "postgresql")
+
+
+def test_of_several_claims_the_first_that_cannot_be_is_told(client: Api, engine: str) -> None:
+    client.host(HOST, VCPU=4)
+    stale, unkept = claim(HOST, consumer_generation=7), claim(HOST, project_id="red\0")
+    other = swapped(CONSUMER).lower().replace("c1", "c2")
+    assert client.post("/allocations", {CONSUMER: stale, other: unkept}).status == 409
+    expected = 400 if engine == "postgresql" else 409
+    assert client.post("/allocations", {other: unkept, CONSUMER: stale}).status == expected

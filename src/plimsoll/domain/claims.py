@@ -27,6 +27,7 @@ from plimsoll.domain.refusals import (
     CapacityExceeded,
     ClaimOnMissingProvider,
     NoSuchInventory,
+    OwnerNotKept,
     Refusal,
     ResourceClassMissing,
     StaleConsumerGeneration,
@@ -101,14 +102,16 @@ def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapp
 
 def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
     """Are the consumers as the client saw them, and do the providers exist?"""
-    seen = set()
+    seen, keeping = set(), draft.world.keeping
     for each in claims:
+        if not (keeping.keeps(each.project or "") and keeping.keeps(each.user or "")):
+            return OwnerNotKept(each.consumer)  # also of who lets go, whose owner would not be written
         consumer = draft.holding(each.consumer).consumer
         actual = None if consumer is None else consumer.generation
         if each.guard is not UNGUARDED and each.guard != actual:
             return StaleConsumerGeneration(each.consumer, actual, each.guard)
         # In another spelling, the consumer of a claim before this one: that has changed it meanwhile.
-        key = draft.world.keeping.key(each.consumer)
+        key = keeping.key(each.consumer)
         if key in seen:
             return StaleConsumerGeneration(each.consumer, (actual or 0) + 1, actual)
         seen.add(key)

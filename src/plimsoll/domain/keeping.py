@@ -16,6 +16,10 @@ def _text_itself(text: str) -> str:
     return text
 
 
+def _any_text(_: str) -> bool:
+    return True
+
+
 def _ratio_itself(ratio: float) -> float:
     return ratio
 
@@ -24,6 +28,8 @@ def _ratio_itself(ratio: float) -> float:
 class Keeping:
     key: Callable[[str], str] = _text_itself
     """Two texts that the database takes for the same have the same key."""
+    keeps: Callable[[str], bool] = _any_text
+    """Whether it has a way to keep this text at all."""
     ratio: Callable[[float], float] = _ratio_itself
     """What is read back of a ratio that was written."""
 

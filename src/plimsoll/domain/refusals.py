@@ -127,6 +127,13 @@ class ClaimOnMissingProvider(Refusal):
 
 
 @dataclass(frozen=True, slots=True)
+class OwnerNotKept(Refusal):
+    """The database has no way to keep the name of the project or user."""
+
+    consumer: str
+
+
+@dataclass(frozen=True, slots=True)
 class StaleConsumerGeneration(Refusal):
     """`actual` is None when there is no such consumer, `given` when the client expected none."""
 

@@ -78,6 +78,7 @@ ANYWHERE: Words = {
         "The database holds an incomplete record with the same name or uuid. Run `plimsoll db verify` to find it.",
         CONCURRENT_UPDATE,
     ),
+    r.OwnerNotKept: Say(400, VALUE_NOT_KEPT),
     r.ProviderMissing: Say(404, bare=True),
     r.ResourceClassMissing: Say(404, bare=True),
     r.StaleProviderGeneration: Say(409, "resource provider generation conflict", CONCURRENT_UPDATE),

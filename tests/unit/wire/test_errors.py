@@ -38,6 +38,7 @@ EXAMPLES: dict[type[Refusal], Refusal] = {
     r.ClaimOnMissingProvider: r.ClaimOnMissingProvider(UUID),
     r.StaleConsumerGeneration: r.StaleConsumerGeneration("c", 1, None),
     r.NoSuchInventory: r.NoSuchInventory((UUID,), ("VCPU", "DISK_GB")),
+    r.OwnerNotKept: r.OwnerNotKept("c"),
     r.UnitsViolated: r.UnitsViolated(UUID, "VCPU"),
     r.CapacityExceeded: r.CapacityExceeded(UUID, "VCPU"),
     r.AllocationsMissing: r.AllocationsMissing("c"),

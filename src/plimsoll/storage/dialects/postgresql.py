@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 from sqlalchemy import URL, Connection, text
 
-from plimsoll.domain.keeping import EXACT, Keeping
+from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.dialects.messages import Quote, answers_of
 from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
@@ -93,7 +93,7 @@ class PostgreSQL(Server):
             raise UnusableDatabaseError(
                 f"{self.where} is PostgreSQL {version}; Plimsoll needs {OLDEST} or later."
             )
-        return EXACT
+        return Keeping(keeps=_keeps)
 
     @contextlib.contextmanager
     def schema_lock(self, connection: Connection) -> Iterator[None]:
@@ -142,8 +142,12 @@ class PostgreSQL(Server):
         return None if kind is None else kind(error)
 
 
+def _keeps(text: str) -> bool:
+    return "\0" not in text
+
+
 def _quoted(text: str) -> str:
-    if "\0" in text:
+    if not _keeps(text):
         raise psycopg.DataError("PostgreSQL keeps no text with a NUL in it.")
     text = text.replace("'", "''")
     # What a backslash means is a setting, but not after an E.
