@@ -54,9 +54,10 @@ class QuickFormatter(ContextFormatter):
         super().__init__(datefmt=slow.datefmt, project=slow.project, version=slow.version, config=conf)
         self._in_request: str = conf.logging_context_format_string
         self._identity: str = conf.logging_user_identity_format
-        self._names = tuple(set(re.findall(r"%\((\w+)\)", self._in_request)))
+        self._names = _names(self._in_request)
         self._wants_iso_time = "isotime" in self._names
-        self._identities: dict[tuple[str, str], str] = {}
+        self._names_of_identity = _names(self._identity)
+        self._identities: dict[tuple[Any, ...], str] = {}
         self._second = (0, "")
 
     def format(self, record: logging.LogRecord) -> str:
@@ -79,7 +80,7 @@ class QuickFormatter(ContextFormatter):
         return self._in_request % values
 
     def _who(self, about: dict[str, Any]) -> str:
-        key = about["user"], about["project"]
+        key = tuple([about.get(name) for name in self._names_of_identity])
         identity = self._identities.get(key)
         if identity is None:
             if len(self._identities) >= IDENTITIES:
@@ -163,6 +164,11 @@ class Deferred(logging.Handler):
             time.sleep(MOMENT)
             self._some.clear()
             self.flush()
+
+
+def _names(form: str) -> tuple[str, ...]:
+    """What a format asks for."""
+    return tuple(set(re.findall(r"%\((\w+)\)", form)))
 
 
 class _Lines(logging.LogRecord):

@@ -69,8 +69,9 @@ def test_a_change_that_cannot_be_applied_is_logged_and_everything_is_read_anew(
 ) -> None:
     host = make(placement, "host", VCPU=4)
     with database.write() as conn:
-        seq = changes.lock_head(conn).seq + 1
-        changes.append(conn, [Change(seq, datetime(2026, 1, 1), SOMEBODY, "strange", effects)], mark=1)
+        head = changes.lock_head(conn)
+        seq = head.seq + 1
+        changes.append(conn, [Change(seq, datetime(2026, 1, 1), SOMEBODY, "strange", effects)], head, mark=1)
         conn.exec_driver_sql("UPDATE resource_providers SET generation = 9")
     assert placement.world().providers[host.uuid].generation == 9
     assert f"Changes {seq} to {seq} do not fit" in caplog.text

@@ -28,7 +28,7 @@ def test_the_head_stays_while_nobody_commits(db: Database) -> None:
     with pytest.raises(RuntimeError), db.write() as connection:
         changes.lock_head(connection)
         change = Change(before.seq + 1, datetime(2026, 1, 1), Actor(), "test", "[]")
-        changes.append(connection, [change], changes.new_mark())
+        changes.append(connection, [change], before, changes.new_mark())
         raise RuntimeError
     assert db.head() == before
 
@@ -46,9 +46,9 @@ def test_the_head_is_where_another_process_left_it(db: Database, url: str) -> No
 from datetime import datetime
 from plimsoll.domain.actor import Actor
 with db.write() as connection:
-    seq = changes.lock_head(connection).seq + 1
-    change = changes.Change(seq, datetime(2026, 1, 1), Actor(), "test", "[]")
-    changes.append(connection, [change], 4711)
+    head = changes.lock_head(connection)
+    change = changes.Change(head.seq + 1, datetime(2026, 1, 1), Actor(), "test", "[]")
+    changes.append(connection, [change], head, 4711)
 """
     assert finish(start(script, url)) == 0
     assert db.head() == Head(1, 4711)

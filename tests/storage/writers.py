@@ -38,9 +38,9 @@ def writing(db: Database) -> Iterator[Connection]:
 def move_head(db: Database) -> Head:
     """A write that says what it changed, as every write of the ledger does."""
     with db.write() as connection:
-        seq = changes.lock_head(connection).seq + 1
-        change = Change(seq, datetime(2026, 1, 1), Actor(), "test", "[]")
-        return changes.append(connection, [change], changes.new_mark())
+        head = changes.lock_head(connection)
+        change = Change(head.seq + 1, datetime(2026, 1, 1), Actor(), "test", "[]")
+        return changes.append(connection, [change], head, changes.new_mark())
 
 
 def start(script: str, url: str) -> subprocess.Popen[str]:

@@ -64,6 +64,17 @@ def test_the_line_of_a_request_has_all_that_a_format_may_ask_for(conf: cfg.Confi
     assert quick.format(made) == slow.format(logging.makeLogRecord(dict(made.__dict__)))
 
 
+def test_an_identity_that_names_the_request_is_that_of_this_request(conf: cfg.ConfigOpts) -> None:
+    conf.set_override("logging_user_identity_format", "%(user)s by %(request_id)s")
+    slow = ContextFormatter(project="placement", version="1", config=conf)
+    quick = QuickFormatter(slow, conf)
+    for request_id in ("req-1", "req-2"):
+        LoggedRequest({"HTTP_X_USER_ID": "ann"}, request_id, None)
+        record = line()
+        assert quick.format(record) == slow.format(logging.makeLogRecord(dict(record.__dict__)))
+    context._request_store.context = None
+
+
 def test_lines_outside_of_a_request_are_as_oslo_log_writes_them(conf: cfg.ConfigOpts) -> None:
     slow = ContextFormatter(project="placement", version="1", config=conf)
     record = line()

@@ -103,7 +103,7 @@ class World:
         before = self.providers.get(provider.uuid)
         providers = self.providers.insert(provider.uuid, provider)
         if before is not None and before.name == provider.name and before.root == provider.root:
-            # What every claim does. `replace` takes five times as long.
+            # What every claim does. `replace` takes several times as long.
             return World(
                 providers,
                 self.uuid_by_name,

@@ -47,9 +47,9 @@ def lock_head(conn: Connection) -> Head:
     return Head(*conn.execute(_LOCK_HEAD).one())
 
 
-def append(conn: Connection, changes: Sequence[Change], mark: int) -> Head:
-    """Writes changes to the log and moves the head to the last of them."""
-    for statement in appending(conn.dialect, changes, read_head(conn), mark):
+def append(conn: Connection, changes: Sequence[Change], before: Head, mark: int) -> Head:
+    """Writes changes to the log and moves the head, which this transaction holds, to the last of them."""
+    for statement in appending(conn.dialect, changes, before, mark):
         conn.exec_driver_sql(statement.sql, tuple(statement.values))
     return Head(changes[-1].seq, mark)
 

@@ -138,7 +138,7 @@ def _run(db: Database, migration: Migration, limit: int, settings: Settings) -> 
         outcome = migration(connection, limit, settings)
         if outcome.done and head_before is not None:
             change = Change(head_before.seq + 1, settings.now(), Actor(), OPERATION, MIGRATIONS[migration])
-            changes.append(connection, [change], changes.new_mark())
+            changes.append(connection, [change], head_before, changes.new_mark())
         return outcome
 
 

@@ -71,7 +71,7 @@ def tell_workers(db: Database) -> bool:
         # Their clock may be ahead of ours: what we have seen must not look newer than this change ever after.
         at = max(datetime.now(UTC).replace(tzinfo=None), outsiders.newest_row)
         change = Change(head.seq + 1, at, Actor(), OPERATION, RELOAD)
-        changes.append(connection, [change], changes.new_mark())
+        changes.append(connection, [change], head, changes.new_mark())
         return True
 
 

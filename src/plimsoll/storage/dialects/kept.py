@@ -14,7 +14,6 @@ from sqlalchemy import Connection, Engine, event
 
 _BORN = "plimsoll.born"
 
-
 MOST = 2
 """While one writes, the next is being prepared."""
 
@@ -35,10 +34,8 @@ class Kept:
                 connection = self._idle.pop()
             except IndexError:
                 break
-            age = time.monotonic() - connection.info[_BORN]
-            if not 0 <= self._recycle_seconds < age and not self._is_lost(
-                connection.connection.driver_connection
-            ):
+            is_old = 0 <= self._recycle_seconds < time.monotonic() - connection.info[_BORN]
+            if not is_old and not self._is_lost(connection.connection.driver_connection):
                 return connection
             connection.invalidate()
             connection.close()

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is made by hand for speed has every field that `replace` would have."""
+
+from dataclasses import fields, replace
+from datetime import datetime
+
+from plimsoll.domain.catalog import Catalog, Term
+from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.keeping import Keeping
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.world import World
+
+NOW, LATER = datetime(2026, 1, 1), datetime(2026, 1, 2)
+
+HOST = Provider(
+    id=7,
+    uuid="host",
+    name="a host",
+    root="root",
+    parent="root",
+    generation=3,
+    inventories={"VCPU": Inventory(8)},
+    used={"VCPU": 5},
+    traits=frozenset({"CUSTOM_A"}),
+    aggregates=frozenset({"agg"}),
+    modified_at=NOW,
+)
+
+
+def every_field(thing: Provider | World) -> dict[str, object]:
+    return {field.name: getattr(thing, field.name) for field in fields(thing)}
+
+
+def test_no_field_of_a_provider_is_left_out() -> None:
+    plain = every_field(Provider(id=0, uuid="", name="", root=""))
+    assert [name for name, value in every_field(HOST).items() if value == plain[name]] == []
+    assert every_field(HOST.with_used({"VCPU": 6})) == every_field(replace(HOST, used={"VCPU": 6}))
+    raised = replace(HOST, generation=4, modified_at=LATER)
+    assert every_field(HOST.with_generation(4, LATER)) == every_field(raised)
+
+
+def test_no_field_of_a_world_is_left_out() -> None:
+    classes, traits, types = [Catalog([Term(number, f"CUSTOM_{number}", NOW)]) for number in (1, 2, 3)]
+    world = World.of([HOST], classes, traits, types, Keeping(ratio=round))
+    plain = every_field(World())
+    assert [name for name, value in every_field(world).items() if value == plain[name]] == []
+    changed = HOST.with_used({})
+    expected = replace(world, providers=world.providers.insert("host", changed))
+    assert every_field(world.with_provider(changed)) == every_field(expected)
