@@ -76,3 +76,33 @@ def test_whoever_asks_for_the_head_is_told_of_every_commit_before(db: Database) 
     for thread in threads:
         thread.join()
     assert late == []
+
+
+def test_an_answer_is_never_older_than_its_question(db: Database) -> None:
+    db.head()
+    before = db.ask_head()
+    left = move_head(db)
+    after, again = db.ask_head(), db.ask_head()
+    assert after() == left  # although the first question has not been heard yet
+    assert again() == left
+    assert before() in (BEGINNING, left)
+    assert before() == left  # whoever hears again may hear something newer
+    last = move_head(db)
+    assert db.head() == last
+
+
+def test_a_question_whose_connection_is_lost_is_asked_again(db: Database) -> None:
+    db.head()
+    left = move_head(db)
+    under_way = db.ask_head()
+    db.dispose()
+    assert under_way() == left
+    assert db.head() == left
+
+
+def test_many_begin_to_ask_before_anybody_hears(db: Database) -> None:
+    db.head()
+    questions = [db.ask_head() for _ in range(5)]
+    left = move_head(db)
+    assert db.head() == left
+    assert {hear() for hear in questions} == {left}

@@ -18,7 +18,7 @@ from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command, Ticket
 from plimsoll.ledger.pen import Pen, Turn, Waiter
-from plimsoll.ledger.present import Present
+from plimsoll.ledger.present import Present, Sight
 from plimsoll.ledger.scribe import Scribe
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage.engine import Database
@@ -50,6 +50,14 @@ class Ledger:
 
     def world(self) -> World:
         return self.snapshot().world
+
+    def newest(self) -> Snapshot:
+        """The newest that this process has: for who does not mind that others may have written since."""
+        return self._present.newest
+
+    def sight(self) -> Sight:
+        """For who reads, and is ready to read again."""
+        return self._present.sight()
 
     def reload(self) -> None:
         """Forgets the snapshot and reads everything again."""

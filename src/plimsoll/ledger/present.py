@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from sqlalchemy import Connection
@@ -20,6 +21,36 @@ from plimsoll.storage.head import Head
 LOG = logging.getLogger(__name__)
 
 
+class Sight:
+    """What somebody sees of the present: the newest snapshot at first, while the database is asked whether it is that.
+
+    If it is not, whatever was made of it has to be made again.
+    """
+
+    __slots__ = ("_head", "_present", "_seen")
+
+    def __init__(self, present: Present) -> None:
+        self._present = present
+        self._seen: Snapshot | None = None
+        self._head: Callable[[], Head] | None = None
+
+    def snapshot(self) -> Snapshot:
+        if self._seen is None:
+            if self._present.is_changing:
+                self._seen = self._present.snapshot()
+            else:
+                self._head = self._present.ask()
+                self._seen = self._present.newest
+        return self._seen
+
+    def was_right(self) -> bool:
+        """Whether what was seen contains every write that was committed before. If not, it does from now on."""
+        if self._seen is None or self._head is None:
+            return True
+        seen, self._seen = self._seen, self._present.up_to(self._head())
+        return seen is self._seen or seen.head == self._seen.head
+
+
 class Present:
     """Every method may be called from any thread."""
 
@@ -31,7 +62,22 @@ class Present:
 
     def snapshot(self) -> Snapshot:
         """It contains every write that was committed before this call, by whichever process."""
-        head = self._database.head()
+        return self.up_to(self._database.head())
+
+    def sight(self) -> Sight:
+        return Sight(self)
+
+    def ask(self) -> Callable[[], Head]:
+        """Begins to ask where the head is, see `Database.ask_head`."""
+        return self._database.ask_head()
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether the newest snapshot is about to be replaced."""
+        return self._replacing.locked()
+
+    def up_to(self, head: Head) -> Snapshot:
+        """The snapshot at this head, or at a later one."""
         if head != self._snapshot.head:
             # If it is our own scribe who has moved the head, it publishes before it lets us in here.
             with self._replacing:

@@ -15,7 +15,7 @@ from plimsoll.service.placement import Placement
 
 
 def find(placement: Placement, request: CandidatesRequest) -> Candidates | Refusal:
-    snapshot, order = placement.ledger.snapshot(), placement.settings.order
+    snapshot, order = placement.snapshot(), placement.settings.order
     if placement.settings.shuffle:
         order = replace(order, shuffle_seed=random.getrandbits(32))
     return find_candidates(snapshot.world, snapshot.index, request, order)

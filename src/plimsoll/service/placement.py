@@ -16,6 +16,8 @@ from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.present import Sight
+from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.search.request import Order
 from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, ValueNotKept
 
@@ -48,9 +50,31 @@ class Settings:
 class Placement:
     ledger: Ledger
     settings: Settings = field(default_factory=Settings)
+    sight: Sight | None = None
+    """Of who is reading."""
+
+    def snapshot(self) -> Snapshot:
+        return self.ledger.snapshot() if self.sight is None else self.sight.snapshot()
 
     def world(self) -> World:
-        return self.ledger.world()
+        return self.snapshot().world
+
+    def read(self, question: Callable[[Placement], T]) -> T:
+        """What a question makes of the present. It may be asked twice, and must change nothing.
+
+        It is asked of what memory has while the database is asked whether that is the present.
+        """
+        sight = self.ledger.sight()
+        seeing = Placement(self.ledger, self.settings, sight)
+        try:
+            answer = question(seeing)
+        except Exception:
+            if sight.was_right():
+                raise
+        else:
+            if sight.was_right():
+                return answer
+        return question(seeing)
 
     def write(
         self,

@@ -28,7 +28,7 @@ def list_all(
     associated: bool | None = None,
 ) -> list[Term]:
     """Traits among these names, that begin like this, and that some provider has, or none."""
-    snapshot = placement.ledger.snapshot()
+    snapshot = placement.snapshot()
     begins = None if prefix is None else _like(prefix)
     return [
         term

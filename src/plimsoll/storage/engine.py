@@ -141,10 +141,22 @@ class Database:
 
     def head(self) -> Head:
         """The head at some moment after this call began: whatever was committed before is up to it."""
+        return self.ask_head()()
+
+    def ask_head(self) -> Callable[[], Head]:
+        """Begins to ask for the head; what is returned waits for the answer. Much can be done in between."""
         try:
-            return self._dialect.head()
+            hear = self._dialect.ask_head()
         except Exception as error:
             raise self._translated(error) from error
+
+        def heard() -> Head:
+            try:
+                return hear()
+            except Exception as error:
+                raise self._translated(error) from error
+
+        return heard
 
     def dispose(self) -> None:
         """Close every connection."""

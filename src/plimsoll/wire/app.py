@@ -27,7 +27,7 @@ from plimsoll.wire.microversion import ENVIRON_HEADER, HEADER, Version, negotiat
 from plimsoll.wire.problems import JSON, STATUS_LINES, Problem, rendered
 from plimsoll.wire.requestlog import VERSION_KEY, RequestLog
 from plimsoll.wire.router import Router
-from plimsoll.wire.routes import ROUTES
+from plimsoll.wire.routes import ROUTES, Route
 
 LOG = logging.getLogger(__name__)
 
@@ -94,9 +94,19 @@ class Api:
             if not self._policy.allows(route.rule, call.caller, target):
                 raise Problem(403, f"Policy does not allow {route.rule} to be performed.", bare=True)
         try:
-            return route.handler(call)
+            return self._handled(route, call)
         except Refused as refused:
             raise problem_of(refused, route.name, params) from None
+
+    def _handled(self, route: Route, call: Call) -> Answer:
+        if route.method != "GET":
+            return route.handler(call)
+
+        def handle(placement: Placement) -> Answer:
+            call.placement = placement
+            return route.handler(call)
+
+        return self._placement.read(handle)
 
 
 def _check_content_headers(environ: WSGIEnvironment) -> None:

@@ -8,7 +8,7 @@ texts and ratios, and what its errors mean.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from typing import Any, Protocol, Self
@@ -88,8 +88,11 @@ class Dialect(Protocol):
     def taking_the_head(self) -> Statement:
         """The query for the head that takes it for this transaction."""
 
-    def head(self) -> Head:
-        """The head at some moment after this call began."""
+    def ask_head(self) -> Callable[[], Head]:
+        """Begins to ask for the head, if that takes long; what is returned gives the answer.
+
+        It is the head at some moment after this call began.
+        """
 
     def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
         """What an error of the driver means, if it is neither our mistake nor a row's."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +31,7 @@ from plimsoll.storage.faults import (
     ValueNotKept,
     asked_again_if_lost,
 )
+from plimsoll.storage.head import QUERY
 
 OLDEST_MARIADB = (10, 6)
 OLDEST_MYSQL = (8, 0, 16)  # the first that knows checks
@@ -192,6 +193,20 @@ class MySQL(Server):
         with contextlib.closing(connection.cursor()) as cursor:
             cursor.execute(message)
             return answers_of(cursor)
+
+    def say_head(self, connection: Any) -> None:
+        if self._is_pymysql:
+            from plimsoll.storage.dialects.packets import say
+
+            say(connection, QUERY)
+
+    def hear_head(self, connection: Any) -> Sequence[Any]:
+        if self._is_pymysql:
+            from plimsoll.storage.dialects.packets import heard
+
+            return heard(connection)[-1][0]
+        row: Sequence[Any] = self.last_answer(connection, QUERY)[0]  # this driver cannot but wait
+        return row
 
     def with_commit(self, message: str) -> str:
         # One answer instead of one for each statement: to be woken for each, and to wait for one's turn in this

@@ -46,8 +46,17 @@ _READERS: dict[int, Callable[[bytes], Any]] = {
 
 def answers(connection: Connection[Any], message: str) -> list[list[tuple[Any, ...]]]:
     """The rows of each statement; the first that fails ends it."""
+    say(connection, message)
+    return heard(connection)
+
+
+def say(connection: Connection[Any], message: str) -> None:
+    _Stream(connection).send(message.encode())
+
+
+def heard(connection: Connection[Any]) -> list[list[tuple[Any, ...]]]:
+    """What is answered to the message that was said."""
     stream = _Stream(connection)
-    stream.send(message.encode())
     found, more = [], SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS
     while more & SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS:
         rows, more = _answer(stream)

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import select
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import psycopg
@@ -118,8 +119,20 @@ class PostgreSQL(Server):
     def last_answer(self, connection: Any, message: str) -> list[Any]:
         return _rows(connection, connection.pgconn.exec_(message.encode()))
 
-    def ask_head(self, connection: Any) -> Any:
-        return _rows(connection, connection.pgconn.exec_prepared(_HEAD, None))[0]
+    def say_head(self, connection: Any) -> None:
+        connection.pgconn.send_query_prepared(_HEAD, None)
+
+    def hear_head(self, connection: Any) -> Sequence[Any]:
+        libpq = connection.pgconn
+        waiting = select.poll()
+        waiting.register(libpq.socket, select.POLLIN)
+        while libpq.is_busy():  # else it would wait itself, and let nobody else do anything meanwhile
+            waiting.poll()
+            libpq.consume_input()
+        rows = _rows(connection, libpq.get_result())
+        while libpq.get_result() is not None:
+            pass
+        return rows[0]
 
     def rows(self, connection: Any, statement: Statement) -> list[Any]:
         # The driver has it prepared after a few times.

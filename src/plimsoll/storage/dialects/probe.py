@@ -2,7 +2,8 @@
 
 """Asks a database server for the head, once for all who wait: the one query that every request costs.
 
-Whoever comes while a question is under way waits for the next one, and shares it with all who came meanwhile.
+Questions are numbered. Whoever comes begins to ask and gets on with something else; or, while another's question is
+under way, relies on the next one, and shares it with all who come meanwhile.
 """
 
 from __future__ import annotations
@@ -18,47 +19,80 @@ from plimsoll.storage.head import Head
 class Probe:
     """One connection of a driver, outside of any transaction, so that it always sees what was last committed."""
 
-    def __init__(self, connect: Callable[[], Any], ask: Callable[[Any], Sequence[Any]]) -> None:
+    def __init__(
+        self, connect: Callable[[], Any], ask: Callable[[Any], None], hear: Callable[[Any], Sequence[Any]]
+    ) -> None:
         self._connect = connect
         self._ask_on = ask
+        self._hear_on = hear
         self._connection: Any = None
         self._turn = threading.Lock()
-        self._asked = 0
-        self._answer: Head | None = None
+        self._asked = self._wanted = self._answered = 0
+        """The numbers of the last question that was asked, that somebody relies on, that was answered."""
+        self._under_way = False
+        self._head: Head | None = None
 
-    def head(self) -> Head:
-        """The head at some moment after this call began."""
-        asked_before = self._asked
+    def ask(self) -> int:
+        """Begins to ask, if it can be done without waiting. The number of the question to hear the answer of."""
+        if self._turn.acquire(blocking=False):
+            try:
+                if self._connection is not None and not self._under_way:
+                    self._ask()
+                    return self._asked
+            except Exception:
+                self._hang_up()  # whoever wants the answer finds out
+            finally:
+                self._turn.release()
+        # Read before it is raised by whoever is asking just now: that question may be older than this call.
+        wanted = self._asked + 1
+        self._wanted = max(wanted, self._wanted)
+        return wanted
+
+    def hear(self, number: int) -> Head:
+        """The head at some moment after this question, or one after it, was asked."""
         with self._turn:
-            # A question that was asked after we came, and answered while we waited, is answered for us too.
-            if self._asked == asked_before or self._answer is None:
-                self._asked += 1
-                self._answer = None
-                self._answer = self._ask_twice_at_most()
-            return self._answer
+            before = self._connection
+            try:
+                return self._heard(number)
+            except Exception:
+                may_have_died_long_ago = before is not None and self._connection is before
+                self._hang_up()
+                if not may_have_died_long_ago:
+                    raise
+            except BaseException:
+                self._hang_up()
+                raise
+            try:
+                return self._heard(number)
+            except BaseException:
+                self._hang_up()
+                raise
 
     def close(self) -> None:
         with self._turn:
             self._hang_up()
 
-    def _ask_twice_at_most(self) -> Head:
-        if self._connection is not None:
-            try:
-                return self._ask()
-            except Exception:
-                self._hang_up()  # it may have died long ago, while nobody asked
-        try:
+    def _heard(self, number: int) -> Head:
+        if self._connection is None:
             self._connection = self._connect()
-            return self._ask()
-        except Exception:
-            self._hang_up()
-            raise
+        while self._head is None or self._answered < number:
+            if not self._under_way:
+                self._ask()
+            self._head = Head(*self._hear_on(self._connection))
+            self._answered = self._asked
+            self._under_way = False
+            if self._wanted > self._asked:
+                self._ask()
+        return self._head
 
-    def _ask(self) -> Head:
-        return Head(*self._ask_on(self._connection))
+    def _ask(self) -> None:
+        self._asked += 1
+        self._under_way = True
+        self._ask_on(self._connection)
 
     def _hang_up(self) -> None:
         connection, self._connection = self._connection, None
+        self._under_way = False
         if connection is not None:
             with contextlib.suppress(Exception):
                 connection.close()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import select
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
@@ -72,7 +72,7 @@ class Server(ABC):
         # Without a pool: who asks anew because a connection was lost must not be given another lost one.
         self._fresh = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments())
         event.listen(self._fresh, "connect", lambda connection, _: self.set_up_writer(connection))
-        self._probe = Probe(self._connect_probe, self.ask_head)
+        self._probe = Probe(self._connect_probe, self.say_head, self.hear_head)
         self._met = FirstContact(self.where, self._options, self._get_acquainted, self.fault_of)
         self._keeping = EXACT
 
@@ -135,10 +135,13 @@ class Server(ABC):
         """Those of one query, on a connection of the driver."""
         return self.last_answer(connection, filled(statement, self.quote(connection)))
 
-    def ask_head(self, connection: Any) -> Sequence[Any]:
-        """The head's row, on a connection of the driver for the probe."""
-        row: Sequence[Any] = self.last_answer(connection, QUERY)[0]
-        return row
+    @abstractmethod
+    def say_head(self, connection: Any) -> None:
+        """Asks for the head, on a connection of the driver for the probe, and does not wait."""
+
+    @abstractmethod
+    def hear_head(self, connection: Any) -> Sequence[Any]:
+        """The head's row, which was asked for."""
 
     def with_commit(self, message: str) -> str:
         """The last statements of a transaction, and its commit."""
@@ -196,9 +199,10 @@ class Server(ABC):
         ):
             yield connection
 
-    def head(self) -> Head:
+    def ask_head(self) -> Callable[[], Head]:
         self._meet()
-        return self._probe.head()
+        question = self._probe.ask()
+        return lambda: self._probe.hear(question)
 
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         """All in one message, the answers one after the other; the first that fails ends it."""

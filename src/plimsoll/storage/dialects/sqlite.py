@@ -123,7 +123,10 @@ class SQLite:
     def taking_the_head(self) -> Statement:
         return Statement(QUERY)  # the transaction has taken everything when it began
 
-    def head(self) -> Head:
+    def ask_head(self) -> Callable[[], Head]:
+        return self._head
+
+    def _head(self) -> Head:
         with self._probe_lock:
             probe = self._probe or self._open_probe()
             version: int = probe.execute("PRAGMA data_version").fetchone()[0]

@@ -17,7 +17,7 @@ def show(call: Call) -> Answer:
 
 
 def replace(call: Call) -> Answer:
-    known = accepted(providers.get(call.placement, call.params["uuid"]))
+    known = accepted(providers.known(call.placement, call.params["uuid"]))
     uuids, generation = aggregates_and_generation(call.read(SET))
     provider = accepted(
         aggregates.set_for_provider(call.placement, call.actor, known.uuid, uuids, generation)

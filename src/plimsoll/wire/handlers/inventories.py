@@ -34,7 +34,7 @@ def show(call: Call) -> Answer:
 
 
 def add(call: Call) -> Answer:
-    uuid = _provider(call).uuid
+    uuid = _known(call).uuid
     given = call.read(bodies.ADD)
     name, figures = given["resource_class"], bodies.figures_of(given)
     inventory = bodies.inventory_of(figures)
@@ -50,7 +50,7 @@ def add(call: Call) -> Answer:
 
 
 def replace(call: Call) -> Answer:
-    uuid = _provider(call).uuid
+    uuid = _known(call).uuid
     given = call.read(bodies.REPLACE)
     figures = bodies.all_figures_of(uuid, given["inventories"])
     provider = accepted(
@@ -67,7 +67,7 @@ def replace(call: Call) -> Answer:
 
 
 def change(call: Call) -> Answer:
-    uuid, name = _provider(call).uuid, call.params["resource_class"]
+    uuid, name = _known(call).uuid, call.params["resource_class"]
     given = call.read(bodies.CHANGE)
     figures = bodies.figures_of(given)
     provider = accepted(
@@ -99,6 +99,10 @@ def clear(call: Call) -> Answer:
 
 def _provider(call: Call) -> Provider:
     return accepted(providers.get(call.placement, call.params["uuid"]))
+
+
+def _known(call: Call) -> Provider:
+    return accepted(providers.known(call.placement, call.params["uuid"]))
 
 
 def _last_change(provider: Provider) -> datetime | None:
