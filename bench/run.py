@@ -2,7 +2,8 @@
 
 """Measures Plimsoll beside the reference, prints the tables and keeps all figures as JSON.
 
-The status is 0 only if every goal is reached; what misses is marked.
+The status is 0 only if every goal is reached; what misses is marked. Without a database server to start, the quick
+form measures nothing and says so.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from bench.measuring.rounds import FULL, QUICK, Effort
 from bench.measuring.sidebyside import measure_works
 from bench.measuring.works import WORKS
 from bench.report import table
-from bench.site.databases import KINDS, engines
+from bench.site.databases import KINDS, engines, missing
 from bench.site.services import ROOT, Plimsoll
 from bench.site.site import Site
 
@@ -52,6 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
+    reason = None if arguments.server else missing(arguments.database)
+    if reason:
+        print(f"Nothing was measured: {reason}.")
+        return 0 if arguments.quick else 2  # a guard stands where it can
     effort = QUICK if arguments.quick else FULL
     if arguments.rounds:
         effort = replace(effort, rounds=arguments.rounds)

@@ -127,7 +127,7 @@ WORKS = (
     _search("flat-all", "flat: all candidates", FLAT, {"default": 200}, quick=True),
     _search("flat-10", "flat: limit=10", f"{FLAT}&limit=10", {"default": 400}, quick=True),
     _search("nested-all", "nested: all candidates", NESTED, {"default": 100}, quick=True),
-    _search("nested-10", "nested: limit=10", f"{NESTED}&limit=10", {"default": 200}),
+    _search("nested-10", "nested: limit=10", f"{NESTED}&limit=10", {"default": 200}, quick=True),
     _devices(2, ("default", "tuned"), {}),
     _devices(4, ("default", "tuned"), {"default": 500, "tuned": 60}, quick=True),
     _devices(6, ("tuned",), {}),
@@ -151,6 +151,7 @@ WORKS = (
         # Without a type, the reference fails on PostgreSQL.
         _get(f"/usages?project_id={OWNER}&consumer_type=all"),
         goals={"default": 20},
+        quick=True,
     ),
     _point_read("provider", "a provider", _of_providers(""), quick=True),
     _point_read("inventories", "its inventories", _of_providers("/inventories")),
@@ -173,6 +174,7 @@ WORKS = (
         8,
         "rate",
         {"default": 200},
+        quick=True,
     ),
     Work(
         "report",
@@ -182,5 +184,6 @@ WORKS = (
         1,
         "rate",
         {"default": 20},
+        quick=True,
     ),
 )

@@ -140,6 +140,11 @@ def _url(url: URL) -> str:
 KINDS = ("mariadb", "postgresql", "sqlite")
 
 
+def missing(kind: str) -> str | None:
+    """Why no private server can be started for this kind, if so."""
+    return (PostgreSQLServer if kind == "postgresql" else MariaDBServer).missing()
+
+
 @contextlib.contextmanager
 def engines(kind: str, server: str | None, directory: Path) -> Iterator[tuple[Engine, Engine]]:
     """The engine for the reference and the one for us: the same, but where ours is SQLite (it has MariaDB then).
