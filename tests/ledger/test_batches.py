@@ -139,6 +139,66 @@ def test_a_claim_after_a_rename_in_the_same_batch_knows_the_class_by_its_new_nam
         assert ledger.world().providers["p1"].used == {"CUSTOM_B": 7}
 
 
+def test_one_provider_may_come_change_and_go_and_come_again_in_one_batch(
+    ledgers: tuple[Ledger, Ledger],
+) -> None:
+    def command(decide: Decision, *consumers: str) -> Command:
+        return Command("test", SOMEBODY, decide, consumers)
+
+    def put(*kinds: str, total: int) -> Command:
+        stocks = {kind: Inventory(total) for kind in kinds}
+        return command(lambda d: inventories.put_inventories(d, "p1", stocks))
+
+    def marked(*traits: str) -> Command:
+        return command(lambda d: marks.set_traits(d, "p1", traits, None))
+
+    def joining(*aggregates: str) -> Command:
+        return command(lambda d: marks.set_aggregates(d, "p1", aggregates, None))
+
+    def claiming(amounts: dict[str, int]) -> Command:
+        claim = Claim("c1", {"p1": amounts} if amounts else {}, "p", "u")
+        return command(lambda d: claims.claim(d, [claim]), "c1")
+
+    def adding_class(kind: str) -> Command:
+        return command(lambda d: names.add_class(d, kind))
+
+    def adding_trait(trait: str) -> Command:
+        return command(lambda d: names.add_trait(d, trait))
+
+    add = command(lambda d: trees.add_provider(d, "p1", "left", None))
+    commands = [
+        *map(adding_class, CLASSES),
+        *map(adding_trait, TRAITS),
+        add,
+        put("CUSTOM_A", total=3),
+        put("CUSTOM_A", "CUSTOM_B", total=5),
+        marked("CUSTOM_X"),
+        joining("a", "b"),
+        claiming({"CUSTOM_A": 1, "CUSTOM_B": 5}),
+        claiming({"CUSTOM_A": 2}),
+        put("CUSTOM_A", total=2),
+        command(lambda d: trees.change_provider(d, "p1", "right", None, reparenting=True)),
+        claiming({}),
+        command(lambda d: trees.remove_provider(d, "p1")),
+        add,
+        put("CUSTOM_B", total=7),
+        marked("CUSTOM_X", "CUSTOM_Y"),
+        joining("b", "c"),
+        marked("CUSTOM_Y"),
+        claiming({"CUSTOM_B": 7}),
+    ]
+    for ledger, at_once in zip(ledgers, (1, len(commands)), strict=True):
+        assert write(ledger, commands, at_once) == [None] * len(commands)
+        assert differences(ledger) == []
+        provider = ledger.world().providers["p1"]
+        assert (provider.name, provider.used, provider.inventories) == (
+            "left",
+            {"CUSTOM_B": 7},
+            {"CUSTOM_B": Inventory(7)},
+        )
+        assert (provider.traits, provider.aggregates) == (frozenset({"CUSTOM_Y"}), frozenset("bc"))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_a_batch_leaves_what_its_commands_leave_one_by_one(ledgers: tuple[Ledger, Ledger], seed: int) -> None:
     alone, together = ledgers

@@ -67,20 +67,19 @@ def in_thread(run: Callable[[], None]) -> threading.Thread:
 
 
 @contextmanager
-def nobody_else_writes(database: Database, desk: Desk) -> Iterator[None]:
+def while_a_batch_is_under_way(placement: Placement, desk: Desk) -> Iterator[None]:
     """What is submitted meanwhile queues up, in this order, and is then written together."""
-    with database.write() as conn:
-        changes.lock_head(conn)
+    with placement.ledger._scribe.nothing_under_way():
         yield
         time.sleep(0.1)
     desk.wait()
 
 
-def test_what_queues_up_while_another_process_writes_is_committed_together(
+def test_what_queues_up_while_a_batch_is_under_way_is_committed_together(
     placement: Placement, database: Database
 ) -> None:
     desk = Desk(placement)
-    with nobody_else_writes(database, desk):
+    with while_a_batch_is_under_way(placement, desk):
         for name in ("one", "two", "three"):
             desk.submit(name, adding(name))
             time.sleep(0.02)
@@ -90,11 +89,9 @@ def test_what_queues_up_while_another_process_writes_is_committed_together(
     assert len({change.at for change in last}) == 1
 
 
-def test_nobody_is_told_of_a_success_that_was_never_committed(
-    placement: Placement, database: Database
-) -> None:
+def test_nobody_is_told_of_a_success_that_was_never_committed(placement: Placement) -> None:
     desk = Desk(placement)
-    with nobody_else_writes(database, desk):
+    with while_a_batch_is_under_way(placement, desk):
         for name, decide in (("one", adding("one")), ("stop", stopping), ("two", adding("two"))):
             desk.submit(name, decide)
             time.sleep(0.02)

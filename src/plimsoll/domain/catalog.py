@@ -30,13 +30,14 @@ class Term:
 
 
 class Catalog:
-    """An immutable set of terms, found by name or by id."""
+    """An immutable set of terms, found by name or by id. It remembers the highest id that one ever had."""
 
-    __slots__ = ("by_id", "by_name")
+    __slots__ = ("_last_id", "by_id", "by_name")
 
-    def __init__(self, terms: Iterable[Term] = ()) -> None:
+    def __init__(self, terms: Iterable[Term] = (), last_id: int = 0) -> None:
         self.by_name: Mapping[str, Term] = {term.name: term for term in terms}
         self.by_id: Mapping[int, Term] = {term.id: term for term in self.by_name.values()}
+        self._last_id = max((last_id, *self.by_id))
 
     def __contains__(self, name: object) -> bool:
         return name in self.by_name
@@ -58,9 +59,17 @@ class Catalog:
     def name_of(self, term_id: int) -> str:
         return self.by_id[term_id].name
 
+    @property
+    def next_id(self) -> int:
+        return self._last_id + 1
+
     def with_terms(self, *terms: Term) -> Catalog:
         replaced = {term.id for term in terms}
-        return Catalog([*(term for term in self if term.id not in replaced), *terms])
+        return Catalog([*(term for term in self if term.id not in replaced), *terms], self._last_id)
 
     def without(self, name: str) -> Catalog:
-        return Catalog(term for term in self if term.name != name)
+        return Catalog((term for term in self if term.name != name), self._last_id)
+
+    def counting_from(self, last_id: int) -> Catalog:
+        """The same terms; the next gets a higher id than this one."""
+        return Catalog(self, last_id) if last_id > self._last_id else self

@@ -198,7 +198,7 @@ def _sums(allocations: Iterable[Allocation]) -> dict[tuple[str, str], int]:
 
 def _write(draft: Draft, each: Claim, wanted: tuple[Allocation, ...], holding: Holding) -> None:
     if each.type is not None and each.type not in draft.world.consumer_types:
-        draft.add(ConsumerTypeAdded(each.type, draft.now))
+        draft.add(ConsumerTypeAdded(each.type, draft.now, draft.world.consumer_types.next_id))
     uuid = each.consumer if holding.consumer is None else holding.consumer.uuid
     moves = bool(wanted or holding.allocations)
     if moves:

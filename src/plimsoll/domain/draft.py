@@ -23,12 +23,14 @@ class Draft:
     Holdings are found by the keys of the consumers' uuids: see `Keeping.key`.
     """
 
-    __slots__ = ("_holdings", "effects", "now", "world")
+    __slots__ = ("_holdings", "effects", "now", "world", "worlds")
 
     def __init__(self, world: World, now: datetime, holdings: Mapping[str, Holding] | None = None) -> None:
         self.world = world
         self.now = now
         self.effects: list[Effect] = []
+        self.worlds: list[World] = []
+        """The world before each effect."""
         self._holdings = holdings or {}
 
     def holding(self, consumer: str) -> Holding:
@@ -36,6 +38,7 @@ class Draft:
 
     def add(self, effect: Effect) -> None:
         self.effects.append(effect)
+        self.worlds.append(self.world)
         self.world = effect.apply(self.world)
 
     def raise_generation(self, provider: str) -> None:

@@ -21,9 +21,6 @@ from plimsoll.domain.world import World
 
 V = TypeVar("V")
 
-UNASSIGNED = -1
-"""The id of something that the database has not numbered yet: only ever seen in a draft."""
-
 
 @dataclass(frozen=True, slots=True)
 class Effect:
@@ -57,7 +54,7 @@ class ProviderAdded(Effect):
     parent: str | None
     root: str
     at: datetime
-    id: int = UNASSIGNED
+    id: int
 
     def apply(self, world: World) -> World:
         assert world.provider(self.uuid) is None
@@ -300,7 +297,7 @@ class ClassRemoved(Effect):
 class TraitAdded(Effect):
     name: str
     at: datetime
-    id: int = UNASSIGNED
+    id: int
 
     def apply(self, world: World) -> World:
         return replace(world, traits=world.traits.with_terms(Term(self.id, self.name, self.at)))
@@ -318,7 +315,7 @@ class TraitRemoved(Effect):
 class ConsumerTypeAdded(Effect):
     name: str
     at: datetime
-    id: int = UNASSIGNED
+    id: int
 
     def apply(self, world: World) -> World:
         types = world.consumer_types.with_terms(Term(self.id, self.name, self.at))

@@ -57,7 +57,7 @@ def remove_class(draft: Draft, name: str) -> Refusal | None:
 def add_trait(draft: Draft, name: str) -> Refusal | None:
     """Makes a trait known; it is no mistake if it is known already."""
     if name not in draft.world.traits:
-        draft.add(TraitAdded(name, draft.now))
+        draft.add(TraitAdded(name, draft.now, draft.world.traits.next_id))
     return None
 
 

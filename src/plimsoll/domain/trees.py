@@ -50,7 +50,9 @@ def add_provider(draft: Draft, uuid: str, name: str, parent: str | None) -> Refu
     if draft.world.provider_named(name) is not None:
         return ProviderNameTaken(name)
     parent, root = (None, uuid) if above is None else (above.uuid, above.root)
-    draft.add(ProviderAdded(uuid, name, parent, root, draft.now))
+    # Whoever decides is the only one who writes, and so can give the next id without asking.
+    next_id = draft.world.last_provider_id + 1
+    draft.add(ProviderAdded(uuid, name, parent, root, draft.now, next_id))
     return None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from rpds import HashTrieMap
 
@@ -16,6 +17,17 @@ from plimsoll.domain.catalog import Catalog
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, StaleProviderGeneration
+
+
+class LastIds(NamedTuple):
+    """The highest that rows have, also those that no world shows."""
+
+    provider: int
+    trait: int
+    consumer_type: int
+
+
+NO_IDS = LastIds(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,8 @@ class World:
     traits: Catalog = field(default_factory=Catalog)
     consumer_types: Catalog = field(default_factory=Catalog)
     keeping: Keeping = field(default=EXACT, compare=False)
+    last_provider_id: int = field(default=0, compare=False)
+    """The highest that a provider ever had, as far as is known."""
 
     @classmethod
     def of(
@@ -53,6 +67,7 @@ class World:
             traits=traits or Catalog(),
             consumer_types=consumer_types or Catalog(),
             keeping=keeping,
+            last_provider_id=max((provider.id for provider in by_uuid.values()), default=0),
         )
 
     def provider(self, uuid: str) -> Provider | None:
@@ -112,6 +127,7 @@ class World:
                 self.traits,
                 self.consumer_types,
                 self.keeping,
+                self.last_provider_id,
             )
         names, trees = self.uuid_by_name, self.trees
         if before is not None:
@@ -119,7 +135,8 @@ class World:
             trees = _tree_without(trees, before)
         names = names.insert(self.keeping.key(provider.name), provider.uuid)
         trees = trees.insert(provider.root, (*trees.get(provider.root, ()), provider.uuid))
-        return replace(self, providers=providers, uuid_by_name=names, trees=trees)
+        last_id = max(self.last_provider_id, provider.id)
+        return replace(self, providers=providers, uuid_by_name=names, trees=trees, last_provider_id=last_id)
 
     def without_provider(self, uuid: str) -> World:
         gone = self.providers[uuid]
@@ -128,6 +145,15 @@ class World:
             providers=self.providers.remove(uuid),
             uuid_by_name=self.uuid_by_name.remove(self.keeping.key(gone.name)),
             trees=_tree_without(self.trees, gone),
+        )
+
+    def counting_from(self, last_ids: LastIds) -> World:
+        """The same world; what is new gets higher ids than these."""
+        return replace(
+            self,
+            traits=self.traits.counting_from(last_ids.trait),
+            consumer_types=self.consumer_types.counting_from(last_ids.consumer_type),
+            last_provider_id=max(self.last_provider_id, last_ids.provider),
         )
 
 

@@ -19,6 +19,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from plimsoll.domain.consumer import Holding
+from plimsoll.domain.world import NO_IDS, LastIds
 from plimsoll.ledger.batch import Batch
 from plimsoll.ledger.command import Ticket
 from plimsoll.ledger.pen import Turn
@@ -29,7 +30,8 @@ from plimsoll.storage.consumers import Asked
 from plimsoll.storage.engine import Database
 from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, Overtaken, Unreachable
 from plimsoll.storage.head import GUARD, Head
-from plimsoll.storage.owners import projects, users
+from plimsoll.storage.load import LAST_IDS
+from plimsoll.storage.registers import Registers
 
 LOG = logging.getLogger(__name__)
 
@@ -47,8 +49,7 @@ class Attempts:
         self._database = database
         self._present = present
         self._clock = clock
-        self._projects = projects(database.keeping())
-        self._users = users(database.keeping())
+        self._registers = Registers(database.keeping())
         self._origin: Origin | None = None
         self._not_alone = -ALONE
         self._guarded: bool | None = None
@@ -148,7 +149,7 @@ class Attempts:
     ) -> Batch:
         with self._under_way, ExitStack() as publishing, _doubted_if_lost() as doubt:
             with self._database.write() as conn:
-                head, holdings = self._begin(conn, _known(tickets))
+                head, last_ids, holdings = self._begin(conn, _known(tickets), believing)
                 for each in doubtful:
                     if _was_committed(conn, each):
                         return each
@@ -158,6 +159,7 @@ class Attempts:
                 if not believed:
                     unseen |= _said_to_be_new(tickets)
                 batch = self._batch(conn, snapshot, believed=believed)
+                batch.count_from(last_ids)
                 batch.see(holdings | self._holdings(conn, unseen))
                 batch.decide(tickets)
                 batch.close()
@@ -170,27 +172,22 @@ class Attempts:
 
     def _batch(self, conn: Connection, snapshot: Snapshot, *, believed: bool) -> Batch:
         if snapshot.origin is not self._origin:  # everything was read anew: nothing older is to be trusted
-            self._projects.forget()
-            self._users.forget()
+            self._registers.forget()
             self._guarded = None
             self._origin = snapshot.origin
-        return Batch(
-            self._database,
-            conn,
-            snapshot,
-            self._projects,
-            self._users,
-            self._clock(),
-            believed=believed,
-        )
+        return Batch(self._database, conn, snapshot, self._registers, self._clock(), believed=believed)
 
-    def _begin(self, conn: Connection, consumers: set[str]) -> tuple[Head, dict[str, Holding]]:
-        """Takes the head, and reads what these consumers hold."""
+    def _begin(
+        self, conn: Connection, consumers: set[str], believing: bool
+    ) -> tuple[Head, LastIds, dict[str, Holding]]:
+        """Takes the head, and reads what these consumers hold; and which ids are taken, unless memory is believed."""
         asked = self._asked(conn, consumers)
+        counted = [] if believing else [LAST_IDS]
         (head,), *answers = self._database.ask_together(
-            conn, [self._database.taking_the_head(), *asked.queries]
+            conn, [self._database.taking_the_head(), *counted, *asked.queries]
         )
-        return Head(*head), asked.holdings(*answers)
+        last_ids = NO_IDS if believing else LastIds(*answers.pop(0)[0])
+        return Head(*head), last_ids, asked.holdings(*answers)
 
     def _at(self, conn: Connection, head: Head) -> Snapshot:
         if head != self._present.newest.head:

@@ -13,6 +13,7 @@ from plimsoll.domain import effects as e
 from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.world import LastIds
 from plimsoll.ledger.command import Answer, Command, Ticket
 from plimsoll.ledger.history import encode
 from plimsoll.ledger.snapshot import Snapshot
@@ -21,8 +22,8 @@ from plimsoll.storage.changes import Change
 from plimsoll.storage.engine import Database
 from plimsoll.storage.faults import DatabaseFault
 from plimsoll.storage.head import Head
-from plimsoll.storage.owners import Owners
 from plimsoll.storage.record import Recorder
+from plimsoll.storage.registers import Registers
 from plimsoll.storage.statements import Statement
 
 
@@ -37,18 +38,17 @@ class Batch:
         database: Database,
         conn: Connection,
         present: Snapshot,
-        projects: Owners,
-        users: Owners,
+        registers: Registers,
         now: datetime,
         *,
         believed: bool,
     ) -> None:
         self._database = database
         self._conn = conn
-        self._recorder = Recorder(conn, projects, users)
         self._now = now
         # Times in the reference's tables are whole seconds, as some of its databases keep no more.
         self._second = now.replace(microsecond=0)
+        self._recorder = Recorder(database, conn, registers, self._second)
         self._world = present.world
         self._key = present.world.keeping.key
         self._holdings: dict[str, Holding] = {}
@@ -73,6 +73,10 @@ class Batch:
         """What consumers hold whom the commands to come are about, by the keys of their uuids."""
         self._holdings |= holdings
 
+    def count_from(self, last_ids: LastIds) -> None:
+        """What the commands to come add gets higher ids than these."""
+        self._world = self._world.counting_from(last_ids)
+
     def is_about(self, consumers: Iterable[str]) -> bool:
         """Whether one of these was seen, or is held by a command so far to be new."""
         return any(self._key(uuid) in self._holdings for uuid in consumers)
@@ -81,9 +85,9 @@ class Batch:
         """All are decided that will be."""
         if self.log:
             head = Head(self.log[-1].seq, changes.new_mark())
-            gathered = self._recorder.gathered(self._world, self._second)
+            recorded = self._recorder.statements(self._world)
             logged = changes.appending(self._conn.dialect, self.log, self.snapshot.head, head.mark)
-            self._last = [*logged, *gathered]
+            self._last = [*logged, *recorded]
             self.snapshot = self.snapshot.advanced(head, self._world, self._touched)
 
     def write(self) -> None:
@@ -113,7 +117,7 @@ class Batch:
 
     def _record(self, command: Command, draft: Draft) -> None:
         before = self._world
-        recorded, self._world = self._recorder.record(draft.effects, before, draft.world, self._second)
+        recorded, self._world = self._recorder.record(draft)
         for effect in recorded:
             self._touched.update(effect.providers(before))
             self._keep_holding(effect)

@@ -33,5 +33,5 @@ def _add_missing(draft: Draft) -> Refusal | None:
             draft.add(ClassAdded(name, draft.now, id_))
     for name in sorted(os_traits.get_traits()):
         if name not in draft.world.traits:
-            draft.add(TraitAdded(name, draft.now))
+            draft.add(TraitAdded(name, draft.now, draft.world.traits.next_id))
     return None

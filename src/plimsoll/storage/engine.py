@@ -124,6 +124,10 @@ class Database:
         """Runs the last statements of a `write`, which may be committed when this returns."""
         self._dialect.run_last(connection, statements)
 
+    def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
+        """What makes the database count so many new rows that brought their ids, where it does not by itself."""
+        return self._dialect.counting_along(table, rows)
+
     def guards_the_head(self) -> bool:
         """Whether it keeps a write from moving a head that is not where it takes it to be, see `head.moving`."""
         with contextlib.suppress(_Unguarded):

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from plimsoll.domain.consumer import Consumer
 from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
-from plimsoll.storage.owners import Owners
+from plimsoll.storage.registers import Entry, Registers
 from plimsoll.storage.statements import Statement, change, deletion, insertion
 
 Held = tuple[int, int, int]
@@ -26,11 +26,13 @@ Held = tuple[int, int, int]
 class Gathered:
     """What one batch of commands has yet to write. First `prepare`, then `statements`; `remember` after the commit."""
 
-    def __init__(self, conn: Connection, projects: Owners, users: Owners) -> None:
-        self._conn = conn
-        self._projects = projects
-        self._users = users
-        self._owner_ids: dict[Owners, dict[str, int]] = {projects: {}, users: {}}
+    def __init__(self, conn: Connection, registers: Registers, now: datetime) -> None:
+        self._dialect = conn.dialect
+        self._now = now
+        self._projects = registers.projects.opened(conn, now)
+        self._users = registers.users.opened(conn, now)
+        self._project_of: dict[str, Entry] = {}
+        self._user_of: dict[str, Entry] = {}
         self._generations: dict[int, int] = {}
         self._held: dict[str, Sequence[Held]] = {}
         self._let_go: set[str] = set()
@@ -38,10 +40,6 @@ class Gathered:
 
     def raise_generation(self, provider_id: int, generation: int) -> None:
         self._generations[provider_id] = generation
-
-    def forget_provider(self, provider_id: int) -> None:
-        """It is removed, and the database may give its id to the next one."""
-        self._generations.pop(provider_id, None)
 
     def replace_allocations(self, consumer: str, *, held_some: bool, now_holds: Sequence[Held]) -> None:
         if held_some:
@@ -58,15 +56,15 @@ class Gathered:
         """The first word on a consumer tells whether it was there before the batch."""
         return self._consumers.setdefault(uuid, _PendingConsumer(was_there=was_there))
 
-    def prepare(self, now: datetime) -> None:
+    def prepare(self) -> None:
         """Finds or makes what `statements` needs to know from the database."""
         kept = [each.now_is for each in self._consumers.values() if each.now_is is not None]
-        self._find_owners(self._projects, [consumer.project for consumer in kept], now)
-        self._find_owners(self._users, [consumer.user for consumer in kept], now)
+        self._project_of = self._projects.entries([consumer.project for consumer in kept])
+        self._user_of = self._users.entries([consumer.user for consumer in kept])
 
-    def statements(self, world: World, now: datetime) -> Iterator[Statement]:
+    def statements(self, world: World) -> Iterator[Statement]:
         """All that is to be written. `world` is the world after the last effect."""
-        dialect = self._conn.dialect
+        dialect, now = self._dialect, self._now
         if self._generations:
             rows = list(self._generations.items())
             yield from change(dialect, t.resource_providers, "id", ("generation",), rows, ("updated_at", now))
@@ -77,15 +75,15 @@ class Gathered:
         if held:
             columns = ("resource_provider_id", "resource_class_id", "used", "consumer_id", "created_at")
             yield from insertion(dialect, t.allocations, columns, held)
-        yield from self._consumer_statements(world, now)
+        yield from self._consumer_statements(world)
 
     def remember(self) -> None:
-        """The transaction is committed: ids of owners that it made are good."""
-        for owners, ids in self._owner_ids.items():
-            owners.remember(ids)
+        """The transaction is committed: owners that it made are good."""
+        self._projects.remember()
+        self._users.remember()
 
-    def _consumer_statements(self, world: World, now: datetime) -> Iterator[Statement]:
-        dialect = self._conn.dialect
+    def _consumer_statements(self, world: World) -> Iterator[Statement]:
+        dialect, now = self._dialect, self._now
         gone = [uuid for uuid, each in self._consumers.items() if each.was_there and each.now_is is None]
         if gone:
             yield from deletion(dialect, t.consumers, "uuid", gone)
@@ -106,12 +104,8 @@ class Gathered:
         return (each.now_is for each in pending if each.was_there == were_there and each.now_is is not None)
 
     def _row(self, consumer: Consumer, world: World) -> tuple[object, ...]:
-        project = self._owner_ids[self._projects][consumer.project]
-        user = self._owner_ids[self._users][consumer.user]
-        return consumer.uuid, project, user, _type_id(world, consumer), consumer.generation
-
-    def _find_owners(self, owners: Owners, names: Iterable[str], now: datetime) -> None:
-        self._owner_ids[owners].update(owners.ids(self._conn, names, now))
+        project, user = self._project_of[consumer.project], self._user_of[consumer.user]
+        return consumer.uuid, project.id, user.id, _type_id(world, consumer), consumer.generation
 
 
 class _PendingConsumer:

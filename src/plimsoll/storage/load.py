@@ -20,8 +20,16 @@ from plimsoll.domain.catalog import Catalog, Term
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.domain.provider import Provider
-from plimsoll.domain.world import World
+from plimsoll.domain.world import LastIds, World
 from plimsoll.storage import tables as t
+from plimsoll.storage.statements import Statement
+
+LAST_IDS = Statement(
+    "SELECT (SELECT COALESCE(MAX(id), 0) FROM resource_providers),"
+    " (SELECT COALESCE(MAX(id), 0) FROM traits),"
+    " (SELECT COALESCE(MAX(id), 0) FROM consumer_types)"
+)
+"""See `LastIds`."""
 
 _NO_MARKS: frozenset[str] = frozenset()
 _AT_ONCE = 10_000
@@ -32,13 +40,14 @@ def load_world(conn: Connection, keeping: Keeping = EXACT) -> World:
     with _no_collection():
         classes = _catalog(conn, t.resource_classes)
         traits = _catalog(conn, t.traits)
-        return World.of(
+        world = World.of(
             _providers(conn, classes, traits),
             classes=classes,
             traits=traits,
             consumer_types=_catalog(conn, t.consumer_types),
             keeping=keeping,
         )
+        return world.counting_from(LastIds(*conn.exec_driver_sql(LAST_IDS.sql).one()))
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from plimsoll.domain.actor import Actor
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.engine import Database
-from plimsoll.storage.owners import Owners, projects, users
+from plimsoll.storage.registers import Register, Registers
 from plimsoll.storage.tables import allocations, consumers, head, resource_providers
 
 OPERATION = "online_data_migrations"
@@ -93,10 +93,10 @@ def create_incomplete_consumers(connection: Connection, limit: int, settings: Se
     uuids = connection.scalars(_UNRECORDED.order_by(allocations.c.consumer_id).limit(limit)).all()
     if not uuids:
         return Outcome()
-    now = settings.now()
+    now, registers = settings.now(), Registers()
     owner = {
-        "project_id": _row_id(connection, projects(), settings.incomplete_project_id, now),
-        "user_id": _row_id(connection, users(), settings.incomplete_user_id, now),
+        "project_id": _row_id(connection, registers.projects, settings.incomplete_project_id, now),
+        "user_id": _row_id(connection, registers.users, settings.incomplete_user_id, now),
     }
     connection.execute(
         insert(consumers), [{"uuid": uuid, "generation": 0, "created_at": now, **owner} for uuid in uuids]
@@ -142,5 +142,5 @@ def _run(db: Database, migration: Migration, limit: int, settings: Settings) -> 
         return outcome
 
 
-def _row_id(connection: Connection, owners: Owners, name: str, now: datetime) -> int:
-    return owners.ids(connection, [name], now)[name]
+def _row_id(connection: Connection, register: Register, name: str, now: datetime) -> int:
+    return register.opened(connection, now).entries([name])[name].id

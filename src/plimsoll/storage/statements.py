@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Statements in the words of the driver, for what each claim runs: SQLAlchemy's way costs more than the database.
+"""Statements in the words of the driver, for what writes run: SQLAlchemy's way costs more than the database.
 
 They are made here and run together by the dialect, in one round trip where the driver can. Tables and columns
 are named by the code alone; values always go as parameters.
@@ -8,7 +8,7 @@ are named by the code alone; values always go as parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -68,6 +68,25 @@ def change(
             f" WHERE {key} IN {_group(dialect, len(keys))}",
             [*values, value_alike, *keys],
         )
+
+
+def setting(dialect: Dialect, table: Table, where: Mapping[str, Any], values: Mapping[str, Any]) -> Statement:
+    """Changes the rows that have these values to have those."""
+    place = _mark(dialect)
+    return Statement(
+        f"UPDATE {table.name} SET {', '.join(f'{column} = {place}' for column in values)}"  # noqa: S608
+        f" WHERE {' AND '.join(f'{column} = {place}' for column in where)}",
+        _preparer(dialect, table, (*values, *where))((*values.values(), *where.values())),
+    )
+
+
+def removal(dialect: Dialect, table: Table, where: Mapping[str, Sequence[Any]]) -> Statement:
+    """Removes the rows that have one of these values in each of these columns."""
+    conditions = [f"{column} IN {_group(dialect, len(values))}" for column, values in where.items()]
+    return Statement(
+        f"DELETE FROM {table.name} WHERE {' AND '.join(conditions)}",  # noqa: S608
+        [value for values in where.values() for value in values],
+    )
 
 
 def deletion(dialect: Dialect, table: Table, key: str, keys: Iterable[Any]) -> Iterator[Statement]:

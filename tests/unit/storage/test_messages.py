@@ -24,11 +24,19 @@ def test_values_are_put_in_and_texts_are_quoted_by_the_connection() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(1.5, "1.5e0"), (16.0, "16.0e0"), (0.1, "0.1e0"), (1e-05, "1e-05"), (3.40282e38, "3.40282e+38")],
+)
+def test_a_ratio_is_written_as_a_number_with_an_exponent(value: float, written: str) -> None:
+    assert m.filled(Statement("SELECT %s", [value]), quote) == f"SELECT {written}"
+
+
 def test_a_statement_without_values_stays_as_it_is() -> None:
     assert m.filled(Statement("SELECT 1 LIKE '%s'"), quote) == "SELECT 1 LIKE '%s'"
 
 
-@pytest.mark.parametrize("value", [1.5, True, b"x", object()])
+@pytest.mark.parametrize("value", [True, b"x", object()])
 def test_nothing_else_is_put_into_a_statement(value: object) -> None:
     with pytest.raises(TypeError):
         m.filled(Statement("SELECT %s", [value]), quote)

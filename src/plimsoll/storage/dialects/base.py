@@ -85,6 +85,9 @@ class Dialect(Protocol):
         Raises OutcomeUnknown if it was to be committed and no answer came.
         """
 
+    def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
+        """What makes the database count so many new rows that brought their ids, where it does not by itself."""
+
     def taking_the_head(self) -> Statement:
         """The query for the head that takes it for this transaction."""
 

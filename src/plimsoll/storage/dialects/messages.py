@@ -43,8 +43,15 @@ def filled(statement: Statement, quote: Quote) -> str:
         raise TypeError(f"no statement has a place for a value of {kind}") from None
 
 
+def _number(value: float) -> str:
+    """With an exponent, without which MariaDB would take it for a decimal."""
+    text = repr(value)
+    return text if "e" in text else f"{text}e0"
+
+
 _WRITTEN: dict[type, Callable[[Any], str]] = {
     int: str,
+    float: _number,
     type(None): lambda _: "NULL",
     datetime: lru_cache(maxsize=16)(lambda time: f"'{time}'"),  # one for many rows
 }

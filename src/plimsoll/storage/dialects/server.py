@@ -156,6 +156,9 @@ class Server(ABC):
     def taking_the_head(self) -> Statement:
         return Statement(f"{QUERY} FOR UPDATE")
 
+    def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
+        return ()
+
     def keeping(self) -> Keeping:
         self._meet()
         return self._keeping

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Registers: the rows of names that others refer to by number. Projects, users, aggregates; none is ever deleted.
+
+A bounded number of rows is remembered, and only once the transaction that may have made them is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Column, Connection, bindparam, insert, select
+
+from plimsoll.domain.keeping import EXACT, Keeping
+from plimsoll.storage import tables as t
+
+REMEMBERED = 50_000
+
+
+class Entry(NamedTuple):
+    """A row: its id, and the name as it is kept, which may be spelled otherwise than it was asked for."""
+
+    id: int
+    name: str
+
+
+class Register:
+    """The remembered rows of one table, by the names that were asked for."""
+
+    def __init__(self, column: Column[Any], keeping: Keeping = EXACT) -> None:
+        self.column = column
+        self.key = keeping.key
+        self.known: dict[str, Entry] = {}
+        self.query = select(column.table.c.id, column).where(column.in_(bindparam("names", expanding=True)))
+
+    def opened(self, conn: Connection, now: datetime) -> Reading:
+        return Reading(self, conn, now)
+
+    def forget(self) -> None:
+        """The database may be another than the one that they were read from."""
+        self.known = {}
+
+    def remember(self, found: dict[str, Entry]) -> None:
+        if len(self.known) + len(found) > REMEMBERED:
+            self.known = {}
+        self.known.update(found)
+
+
+class Reading:
+    """A register as one transaction sees it. `remember` after the commit."""
+
+    def __init__(self, register: Register, conn: Connection, now: datetime) -> None:
+        self._register = register
+        self._conn = conn
+        self._now = now
+        self._found: dict[str, Entry] = {}
+
+    def entries(self, names: Iterable[str]) -> dict[str, Entry]:
+        """The rows of these names; rows are made for new ones."""
+        wanted, known, found = dict.fromkeys(names), self._register.known, self._found
+        missing = [name for name in wanted if name not in found and name not in known]
+        if missing:
+            found.update(self._looked_up(missing))
+        return {name: found.get(name) or known[name] for name in wanted}
+
+    def remember(self) -> None:
+        if self._found:
+            self._register.remember(self._found)
+
+    def _looked_up(self, names: list[str]) -> dict[str, Entry]:
+        register = self._register
+        rows = [Entry(*row) for row in self._conn.execute(register.query, {"names": names})]
+        there = {register.key(entry.name): entry for entry in rows}
+        for name in names:
+            if register.key(name) not in there:
+                there[register.key(name)] = Entry(self._made(name), name)
+        return {name: there[register.key(name)] for name in names}
+
+    def _made(self, name: str) -> int:
+        column = self._register.column
+        made = self._conn.execute(insert(column.table), {column.name: name, "created_at": self._now})
+        key = made.inserted_primary_key
+        assert key is not None
+        return int(key[0])
+
+
+class Registers:
+    """All of them, for one database."""
+
+    def __init__(self, keeping: Keeping = EXACT) -> None:
+        self.projects = Register(t.projects.c.external_id, keeping)
+        self.users = Register(t.users.c.external_id, keeping)
+        self.aggregates = Register(t.placement_aggregates.c.uuid, keeping)
+
+    def forget(self) -> None:
+        for register in (self.projects, self.users, self.aggregates):
+            register.forget()
