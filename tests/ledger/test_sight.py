@@ -80,13 +80,3 @@ def test_who_needs_no_snapshot_asks_for_no_head(
 
     monkeypatch.setattr(type(placement.ledger.database), "ask_head", never)
     assert placement.read(lambda _: "nothing to see") == "nothing to see"
-
-
-def test_who_is_about_to_write_need_not_ask(placement: Placement, other: Placement) -> None:
-    host = create(placement)
-    assert providers.known(other, host.uuid) == host  # not in its memory yet
-    assert providers.delete(placement, SOMEBODY, host.uuid) is None
-    assert providers.known(other, host.uuid) == host
-    assert providers.update(
-        other, SOMEBODY, host.uuid, "new", providers.KEEP, reparenting=True
-    ) == ProviderMissing(host.uuid)

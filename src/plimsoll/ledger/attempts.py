@@ -195,8 +195,10 @@ class Attempts:
         return self._present.at(conn, head)
 
     def _holdings(self, conn: Connection, consumers: set[str]) -> dict[str, Holding]:
+        if not consumers:
+            return {}
         asked = self._asked(conn, consumers)
-        return asked.holdings(*self._database.ask_together(conn, asked.queries)) if asked.queries else {}
+        return asked.holdings(*self._database.ask_together(conn, asked.queries))
 
     def _asked(self, conn: Connection, consumers: set[str]) -> Asked:
         return Asked(conn.dialect, consumers, self._database.keeping())

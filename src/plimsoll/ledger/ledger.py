@@ -51,10 +51,6 @@ class Ledger:
     def world(self) -> World:
         return self.snapshot().world
 
-    def newest(self) -> Snapshot:
-        """The newest that this process has: for who does not mind that others may have written since."""
-        return self._present.newest
-
     def sight(self) -> Sight:
         """For who reads, and is ready to read again."""
         return self._present.sight()

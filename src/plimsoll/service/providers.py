@@ -13,16 +13,11 @@ from plimsoll.search.providers import find_providers
 from plimsoll.search.request import ProvidersRequest
 from plimsoll.service.placement import Placement, nothing, provider_after
 
-__all__ = ["KEEP", "create", "delete", "find", "get", "known", "update"]
+__all__ = ["KEEP", "create", "delete", "find", "get", "update"]
 
 
 def get(placement: Placement, uuid: str) -> Provider | ProviderMissing:
     return placement.world().provider(uuid) or ProviderMissing(uuid)
-
-
-def known(placement: Placement, uuid: str) -> Provider | ProviderMissing:
-    """As `get`, for who is about to write: that looks again, and costs no question before it."""
-    return placement.ledger.newest().world.provider(uuid) or get(placement, uuid)
 
 
 def find(placement: Placement, request: ProvidersRequest) -> list[Provider] | Refusal:

@@ -3,7 +3,7 @@
 """What claims write, gathered over a batch of commands and written with one statement of each kind.
 
 Only the last word counts: a provider's last generation, what a consumer holds at the end, and whether it is
-still there. Nothing that is written at once may depend on what is gathered here.
+still there. Nothing that is written before it may depend on what is gathered here.
 """
 
 from __future__ import annotations

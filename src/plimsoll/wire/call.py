@@ -4,16 +4,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from wsgiref.types import WSGIEnvironment
 
 from plimsoll.access import Caller
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.refusals import Refusal
+from plimsoll.service import providers
 from plimsoll.service.placement import Placement
 from plimsoll.wire.bodies.reading import Body, raw_body
 from plimsoll.wire.errors import Refused
 from plimsoll.wire.microversion import Version
+from plimsoll.wire.problems import Problem
 
 T = TypeVar("T")
 
@@ -56,6 +60,15 @@ class Call:
     def read(self, body: Body) -> Any:
         """What the request carries, in the shape that its version asks for."""
         return body.read(raw_body(self.environ, self._longest_body), self.version)
+
+    @contextmanager
+    def reading_for_provider(self) -> Iterator[None]:
+        """If the provider that the path names is not there, that is said before what is wrong with the body."""
+        try:
+            yield
+        except Problem:
+            accepted(providers.get(self.placement, self.params["uuid"]))
+            raise
 
 
 def accepted(outcome: T | Refusal, **facts: Any) -> T:

@@ -17,9 +17,9 @@ def show(call: Call) -> Answer:
 
 
 def replace(call: Call) -> Answer:
-    known = accepted(providers.known(call.placement, call.params["uuid"]))
-    uuids, generation = aggregates_and_generation(call.read(SET))
+    with call.reading_for_provider():
+        uuids, generation = aggregates_and_generation(call.read(SET))
     provider = accepted(
-        aggregates.set_for_provider(call.placement, call.actor, known.uuid, uuids, generation)
+        aggregates.set_for_provider(call.placement, call.actor, call.params["uuid"], uuids, generation)
     )
     return document(views.aggregates(uuids, provider.generation, call.version), now())

@@ -34,8 +34,9 @@ def show(call: Call) -> Answer:
 
 
 def add(call: Call) -> Answer:
-    uuid = _known(call).uuid
-    given = call.read(bodies.ADD)
+    uuid = call.params["uuid"]
+    with call.reading_for_provider():
+        given = call.read(bodies.ADD)
     name, figures = given["resource_class"], bodies.figures_of(given)
     inventory = bodies.inventory_of(figures)
     provider = accepted(
@@ -45,14 +46,15 @@ def add(call: Call) -> Answer:
         views.inventory(figures, provider.generation),
         latest((provider.inventories[name].modified_at,)),
         status=201,
-        location=views.path_of(uuid, name),
+        location=views.path_of(provider.uuid, name),
     )
 
 
 def replace(call: Call) -> Answer:
-    uuid = _known(call).uuid
-    given = call.read(bodies.REPLACE)
-    figures = bodies.all_figures_of(uuid, given["inventories"])
+    uuid = call.params["uuid"]
+    with call.reading_for_provider():
+        given = call.read(bodies.REPLACE)
+        figures = bodies.all_figures_of(uuid, given["inventories"])
     provider = accepted(
         inventories.replace(
             call.placement,
@@ -67,8 +69,9 @@ def replace(call: Call) -> Answer:
 
 
 def change(call: Call) -> Answer:
-    uuid, name = _known(call).uuid, call.params["resource_class"]
-    given = call.read(bodies.CHANGE)
+    uuid, name = call.params["uuid"], call.params["resource_class"]
+    with call.reading_for_provider():
+        given = call.read(bodies.CHANGE)
     figures = bodies.figures_of(given)
     provider = accepted(
         inventories.update(
@@ -99,10 +102,6 @@ def clear(call: Call) -> Answer:
 
 def _provider(call: Call) -> Provider:
     return accepted(providers.get(call.placement, call.params["uuid"]))
-
-
-def _known(call: Call) -> Provider:
-    return accepted(providers.known(call.placement, call.params["uuid"]))
 
 
 def _last_change(provider: Provider) -> datetime | None:

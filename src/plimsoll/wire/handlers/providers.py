@@ -43,7 +43,7 @@ def create(call: Call) -> Answer:
 
 
 def change(call: Call) -> Answer:
-    known = accepted(providers.known(call.placement, call.params["uuid"]))
+    known = accepted(providers.get(call.placement, call.params["uuid"]))
     given = call.read(bodies.CHANGE)
     provider = accepted(
         providers.update(
