@@ -9,6 +9,7 @@ what is there, which client, which method.
 import pytest
 
 from tests.support.api import Answer, Api
+from tests.support.outsiders import by_hand
 
 HOST = "10000000-0000-0000-0000-000000000001"
 CONSUMER = "c0000000-0000-0000-0000-000000000001"
@@ -63,7 +64,7 @@ def held(client: Api) -> tuple[int, str, int]:
 def given_allocations_without_a_record(client: Api) -> None:
     """As a service from before consumer records left them."""
     put(client, "1.28", 5)
-    with client.database.write() as conn:
+    with by_hand(client.database) as conn:
         conn.exec_driver_sql("DELETE FROM consumers")
 
 

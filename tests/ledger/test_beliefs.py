@@ -18,6 +18,7 @@ from plimsoll.service.placement import Placement
 from plimsoll.storage.engine import Database
 from tests.ledger.conftest import SOMEBODY
 from tests.ledger.test_ledger import make, wants
+from tests.support.outsiders import by_hand
 
 
 def as_new(provider: Provider, consumer: str | None = None, **amounts: int) -> Claim:
@@ -77,7 +78,7 @@ def test_nobody_is_believed_where_allocations_have_no_consumer(
 ) -> None:
     host, consumer = make(placement, "host", VCPU=4), str(uuid4())
     assert allocations.claim(placement, SOMEBODY, [as_new(host, consumer, VCPU=3)]) is None
-    with database.write() as conn:  # as a client of the first days left it
+    with by_hand(database) as conn:  # as a client of the first days left it
         conn.exec_driver_sql(f"DELETE FROM consumers WHERE uuid = '{consumer}'")
     old = Placement(Ledger(database))
     # What it holds is let go of: else there would not be room.

@@ -61,7 +61,7 @@ def test_the_order_stays_the_same_when_providers_go_and_others_come(
     [
         '[["painted_by_a_later_release", {"provider": "x"}]]',
         '[["provider_removed", {"uuid": "one that memory never had"}]]',
-        '[["generation_raised", {"provider": 7}]]',
+        '[["generation_raised", {"provider": 7, "generation": 1, "at": "2026-01-01"}]]',
     ],
 )
 def test_a_change_that_cannot_be_applied_is_logged_and_everything_is_read_anew(

@@ -38,6 +38,7 @@ class PlainProvider:
 class PlainConsumer:
     generation: int
     holds: Amounts
+    project: str
 
 
 @dataclass
@@ -49,6 +50,14 @@ class PlainPlacement:
 
     def used(self, provider: str, name: str) -> int:
         return sum(c.holds.get(provider, {}).get(name, 0) for c in self.consumers.values())
+
+    def used_by(self, project: str) -> dict[str, int]:
+        used: dict[str, int] = {}
+        for consumer in self.consumers.values():
+            for amounts in consumer.holds.values() if consumer.project == project else ():
+                for name, amount in amounts.items():
+                    used[name] = used.get(name, 0) + amount
+        return used
 
     def root(self, uuid: str) -> str:
         while (parent := self.providers[uuid].parent) is not None:
@@ -112,8 +121,8 @@ class PlainPlacement:
         provider.generation += 1
         return True
 
-    def claim(self, claims: dict[str, tuple[int | None, Amounts]]) -> bool:
-        """Claims by consumer: the generation the client has seen, and what it wants."""
+    def claim(self, claims: dict[str, tuple[int | None, Amounts]], project: str) -> bool:
+        """Claims by consumer, all for one project: the generation the client has seen, and what it wants."""
         for uuid, (generation, _) in claims.items():
             known = self.consumers.get(uuid)
             if generation != (known.generation if known else None):
@@ -123,7 +132,7 @@ class PlainPlacement:
         before = self.consumers
         after = dict(before)
         for uuid, (_, wanted) in claims.items():
-            after[uuid] = PlainConsumer(0, wanted)
+            after[uuid] = PlainConsumer(0, wanted, project)
         if not self._holds(before, after, claims):
             return False
         touched: set[str] = set()
@@ -132,11 +141,11 @@ class PlainPlacement:
             held = known.holds if known else {}
             touched |= set(wanted or held)
             if wanted:
-                after[uuid] = PlainConsumer((known.generation if known else 0) + 1, wanted)
+                after[uuid] = PlainConsumer((known.generation if known else 0) + 1, wanted, project)
             elif held:
                 del after[uuid]
             else:
-                after[uuid] = PlainConsumer(known.generation if known else 0, {})
+                after[uuid] = PlainConsumer(known.generation if known else 0, {}, project)
         self.consumers = after
         for provider in touched:
             self.providers[provider].generation += 1

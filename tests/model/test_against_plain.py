@@ -17,7 +17,7 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
-from plimsoll.service import aggregates, allocations, inventories, providers, standards, traits
+from plimsoll.service import aggregates, allocations, inventories, providers, standards, traits, usages
 from plimsoll.service.placement import Placement
 from plimsoll.storage import migrate
 from plimsoll.storage.engine import Database, DatabaseOptions
@@ -26,6 +26,7 @@ from tests.model.plain import PlainInventory, PlainPlacement
 SOMEBODY = Actor()
 PROVIDERS = [f"00000000-0000-0000-0000-00000000000{n}" for n in range(6)]
 CONSUMERS = [f"c0000000-0000-0000-0000-00000000000{n}" for n in range(5)]
+PROJECTS = ["p", "q"]
 CLASSES = ["VCPU", "MEMORY_MB", "DISK_GB"]
 TRAITS = ["HW_CPU_X86_AVX", "HW_CPU_X86_AVX2", "MISC_SHARES_VIA_AGGREGATE"]
 
@@ -114,15 +115,21 @@ class AgainstPlain(RuleBasedStateMachine):
         done = aggregates.set_for_provider(self.placement, SOMEBODY, uuid, wanted, generation)
         assert self.plain.set_aggregates(uuid, generation, wanted) == (not isinstance(done, Refusal))
 
-    @rule(wanted=st.dictionaries(some_consumer, st.tuples(stale, amounts), min_size=1, max_size=3))
-    def claim(self, wanted: dict[str, tuple[int, dict[str, dict[str, int]]]]) -> None:
+    @rule(
+        wanted=st.dictionaries(some_consumer, st.tuples(stale, amounts), min_size=1, max_size=3),
+        project=st.sampled_from(PROJECTS),
+        user=st.sampled_from("uv"),
+    )
+    def claim(
+        self, wanted: dict[str, tuple[int, dict[str, dict[str, int]]]], project: str, user: str
+    ) -> None:
         claims = {uuid: (self.consumer_generation(uuid, off), held) for uuid, (off, held) in wanted.items()}
         refusal = allocations.claim(
             self.placement,
             SOMEBODY,
-            [Claim(uuid, held, "p", "u", "INSTANCE", guard) for uuid, (guard, held) in claims.items()],
+            [Claim(uuid, held, project, user, "INSTANCE", guard) for uuid, (guard, held) in claims.items()],
         )
-        assert self.plain.claim(claims) == (refusal is None)
+        assert self.plain.claim(claims, project) == (refusal is None)
 
     @rule(uuid=some_consumer)
     def release(self, uuid: str) -> None:
@@ -146,6 +153,13 @@ class AgainstPlain(RuleBasedStateMachine):
                 assert real.inventories.keys() == plain.inventories.keys()
                 used = {name: self.plain.used(uuid, name) for name in CLASSES}
                 assert real.used == {name: amount for name, amount in used.items() if amount}
+
+    @invariant()
+    def projects_use_the_same(self) -> None:
+        for project in PROJECTS:
+            used = self.plain.used_by(project)
+            assert usages.of_owner(self.placement, project, None) == used
+            assert usages.of_owner(self.follower, project, None) == used
 
     @invariant()
     def consumers_are_the_same(self) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plimsoll.domain import effects as e
-from plimsoll.domain.consumer import Allocation, Consumer
+from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import MAX_INT, Inventory
 from plimsoll.ledger.history import EFFECTS, decode, encode
 
@@ -20,6 +20,7 @@ inventory = st.builds(
     Inventory, amount, amount, amount, amount, amount, st.floats(allow_nan=False, allow_infinity=False)
 )
 allocation = st.tuples(text, text, amount).map(lambda each: Allocation(*each))
+account = st.none() | st.tuples(text, text, st.none() | text).map(lambda each: Account(*each))
 
 FIELDS = {
     "at": at,
@@ -28,6 +29,8 @@ FIELDS = {
     "inventory": inventory,
     "before": st.lists(allocation).map(tuple),
     "after": st.lists(allocation).map(tuple),
+    "account_before": account,
+    "account_after": account,
     "traits": st.frozensets(text),
     "aggregates": st.frozensets(text),
     "subtree": st.lists(text).map(tuple),
@@ -45,6 +48,10 @@ def effects_of(cls: type[e.Effect]) -> st.SearchStrategy[e.Effect]:
 @given(st.lists(st.one_of([effects_of(cls) for cls in EFFECTS])))
 def test_effects_survive_the_log(effects: list[e.Effect]) -> None:
     assert decode(encode(effects)) == effects
+
+
+def test_a_line_of_an_earlier_release_that_does_not_tell_all_asks_for_a_full_reload() -> None:
+    assert decode('[["allocations_replaced", {"consumer": "c", "before": [], "after": []}]]') == [e.Reload()]
 
 
 def test_the_word_for_a_full_reload_is_understood() -> None:

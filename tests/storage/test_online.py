@@ -112,7 +112,7 @@ def test_each_batch_has_a_line_in_the_log_and_services_reload_if_it_changed_prov
         assert changes.read_head(connection).seq == 2
     assert logged == [
         Change(1, THEN, Actor(), "online_data_migrations", '[["reload"]]'),
-        Change(2, THEN, Actor(), "online_data_migrations", "[]"),
+        Change(2, THEN, Actor(), "online_data_migrations", '[["reload"]]'),
     ]
 
 

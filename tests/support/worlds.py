@@ -4,14 +4,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
+
+from rpds import HashTrieMap
 
 from plimsoll.domain.catalog import Catalog, Term
 from plimsoll.domain.consumer import Allocation, Consumer, Holding
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.keeping import EXACT
 from plimsoll.domain.provider import Provider
+from plimsoll.domain.usage import Usages, with_holding
 from plimsoll.domain.world import World
 
 NOON = datetime(2026, 1, 1, 12)
@@ -59,4 +65,12 @@ def holding(uuid: str, generation: int = 1, type: str | None = None, **amounts: 
 
 
 def draft(*providers: Provider, **holdings: Holding) -> Draft:
-    return Draft(world(*providers), NOON, holdings)
+    return Draft(replace(world(*providers), usages=usages(holdings.values())), NOON, holdings)
+
+
+def usages(holdings: Iterable[Holding]) -> Usages:
+    """The sums of what these hold, made anew."""
+    sums: Usages = HashTrieMap()
+    for each in holdings:
+        sums = with_holding(sums, EXACT.key, each.account, each.allocations + each.strays)
+    return sums

@@ -144,7 +144,7 @@ def release(draft: Draft, consumer: str) -> Refusal | None:
     holding = draft.holding(consumer)
     if holding.consumer is None or not holding.allocations:
         return AllocationsMissing(consumer)
-    draft.add(AllocationsReplaced(holding.consumer.uuid, holding.allocations, ()))
+    _replace_allocations(draft, holding.consumer.uuid, holding, ())
     draft.add(ConsumerRemoved(holding.consumer.uuid))
     return None
 
@@ -199,30 +199,43 @@ def _sums(allocations: Iterable[Allocation]) -> dict[tuple[str, str], int]:
 def _write(draft: Draft, each: Claim, wanted: tuple[Allocation, ...], holding: Holding) -> None:
     if each.type is not None and each.type not in draft.world.consumer_types:
         draft.add(ConsumerTypeAdded(each.type, draft.now, draft.world.consumer_types.next_id))
-    uuid = each.consumer if holding.consumer is None else holding.consumer.uuid
+    known = holding.consumer
     moves = bool(wanted or holding.allocations)
+    after = None if moves and not wanted else _consumer_after(each, known, raised=moves)
+    uuid = each.consumer if known is None else known.uuid
     if moves:
-        draft.add(AllocationsReplaced(uuid, holding.allocations, wanted))
-    if moves and not wanted:
-        if holding.consumer is not None:
-            draft.add(ConsumerRemoved(uuid))
-        return
-    _write_consumer(draft, each, holding.consumer, raised=moves)
+        _replace_allocations(draft, uuid, holding, wanted, after)
+    if known is None and after is not None:
+        draft.add(ConsumerAdded(after, draft.now))
+    elif known is not None and after is None:
+        draft.add(ConsumerRemoved(uuid))
+    elif after is not None and after != known:
+        draft.add(ConsumerChanged(after, draft.now))
 
 
-def _write_consumer(draft: Draft, each: Claim, known: Consumer | None, *, raised: bool) -> None:
+def _consumer_after(each: Claim, known: Consumer | None, *, raised: bool) -> Consumer:
     assert each.project is not None
     assert each.user is not None
     if known is None:
-        new = Consumer(each.consumer, each.project, each.user, each.type, generation=int(raised))
-        draft.add(ConsumerAdded(new, draft.now))
-        return
-    changed = replace(
+        return Consumer(each.consumer, each.project, each.user, each.type, generation=int(raised))
+    return replace(
         known,
         project=each.project,
         user=each.user,
         type=each.type if each.type is not None else known.type,
         generation=known.generation + int(raised),
     )
-    if changed != known:
-        draft.add(ConsumerChanged(changed, draft.now))
+
+
+def _replace_allocations(
+    draft: Draft, uuid: str, holding: Holding, wanted: tuple[Allocation, ...], after: Consumer | None = None
+) -> None:
+    draft.add(
+        AllocationsReplaced(
+            uuid,
+            before=holding.allocations + holding.strays,
+            after=wanted,
+            account_before=holding.account,
+            account_after=None if after is None else after.account,
+        )
+    )

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+NOWHERE = ""
+"""In place of the uuid of a provider that is gone."""
+
 
 class Allocation(NamedTuple):
     """An amount of one resource class of one provider."""
@@ -15,6 +18,14 @@ class Allocation(NamedTuple):
     provider: str
     resource_class: str
     amount: int
+
+
+class Account(NamedTuple):
+    """What a consumer's usage is put down to: its owner and its type."""
+
+    project: str
+    user: str
+    type: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +38,10 @@ class Consumer:
     type: str | None
     generation: int
 
+    @property
+    def account(self) -> Account:
+        return Account(self.project, self.user, self.type)
+
 
 @dataclass(frozen=True, slots=True)
 class Holding:
@@ -37,15 +52,28 @@ class Holding:
 
     consumer: Consumer | None = None
     allocations: tuple[Allocation, ...] = ()
+    strays: tuple[Allocation, ...] = ()
+    """Allocations that outlived their provider. They count as usage of the owner, and go with all others."""
+
+    @property
+    def account(self) -> Account | None:
+        return None if self.consumer is None else self.consumer.account
 
     def with_class_renamed(self, name: str, new_name: str) -> Holding:
         return Holding(
             self.consumer,
-            tuple(
-                each._replace(resource_class=new_name) if each.resource_class == name else each
-                for each in self.allocations
-            ),
+            _with_class_renamed(self.allocations, name, new_name),
+            _with_class_renamed(self.strays, name, new_name),
         )
+
+
+def _with_class_renamed(
+    allocations: tuple[Allocation, ...], name: str, new_name: str
+) -> tuple[Allocation, ...]:
+    return tuple(
+        each._replace(resource_class=new_name) if each.resource_class == name else each
+        for each in allocations
+    )
 
 
 EMPTY_HOLDING = Holding()

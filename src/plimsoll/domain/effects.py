@@ -14,9 +14,10 @@ from datetime import datetime
 from typing import TypeVar
 
 from plimsoll.domain.catalog import Term
-from plimsoll.domain.consumer import Allocation, Consumer
+from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
+from plimsoll.domain.usage import with_class_renamed, with_holding, without_holding
 from plimsoll.domain.world import World
 
 V = TypeVar("V")
@@ -187,15 +188,18 @@ class AggregatesSet(_AtProvider):
 
 @dataclass(frozen=True, slots=True)
 class AllocationsReplaced(Effect):
-    """A consumer lets go of what it held and holds something else, or nothing."""
+    """A consumer lets go of what it held and holds something else, or nothing; it may get another owner with it."""
 
     consumer: str
     before: tuple[Allocation, ...]
     after: tuple[Allocation, ...]
+    account_before: Account | None
+    account_after: Account | None
 
     def apply(self, world: World) -> World:
+        providers, key = world.providers, world.keeping.key
         for uuid, change in self._change_by_provider().items():
-            provider = world.providers.get(uuid)
+            provider = providers.get(uuid)
             if provider is None:  # an allocation that outlived its provider: `db verify` tells of it
                 continue
             used = dict(provider.used)
@@ -206,8 +210,9 @@ class AllocationsReplaced(Effect):
                     used[resource_class] = total
                 else:
                     used.pop(resource_class, None)
-            world = world.with_provider(provider.with_used(used))
-        return world
+            providers = providers.insert(uuid, provider.with_used(used))
+        usages = without_holding(world.usages, key, self.account_before, self.before)
+        return world.with_claims(providers, with_holding(usages, key, self.account_after, self.after))
 
     def providers(self, world: World) -> Iterable[str]:
         return {allocation.provider for allocation in (*self.before, *self.after)}
@@ -268,7 +273,8 @@ class ClassRenamed(Effect):
                     used=_renamed(provider.used, self.name, self.new_name),
                 )
             )
-        return replace(world, classes=classes)
+        usages = with_class_renamed(world.usages, self.name, self.new_name)
+        return replace(world, classes=classes, usages=usages)
 
     def providers(self, world: World) -> Iterable[str]:
         return [provider.uuid for provider in self._holders(world)]

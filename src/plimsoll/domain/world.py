@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""All providers and names at one moment, immutable: a change makes the next world and shares the rest.
+"""All providers, names and sums of usage at one moment, immutable: a change makes the next world and shares the rest.
 
 The maps are hash tries (rpds): replacing one provider of 100,000 costs the same as one of ten.
 """
@@ -17,6 +17,7 @@ from plimsoll.domain.catalog import Catalog
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, StaleProviderGeneration
+from plimsoll.domain.usage import Sums, Usages, by_type
 
 
 class LastIds(NamedTuple):
@@ -42,6 +43,7 @@ class World:
     classes: Catalog = field(default_factory=Catalog)
     traits: Catalog = field(default_factory=Catalog)
     consumer_types: Catalog = field(default_factory=Catalog)
+    usages: Usages = field(default_factory=HashTrieMap)
     keeping: Keeping = field(default=EXACT, compare=False)
     last_provider_id: int = field(default=0, compare=False)
     """The highest that a provider ever had, as far as is known."""
@@ -54,6 +56,7 @@ class World:
         traits: Catalog | None = None,
         consumer_types: Catalog | None = None,
         keeping: Keeping = EXACT,
+        usages: Usages | None = None,
     ) -> World:
         by_uuid = {provider.uuid: provider for provider in providers}
         trees: dict[str, list[str]] = {}
@@ -66,6 +69,7 @@ class World:
             classes=classes or Catalog(),
             traits=traits or Catalog(),
             consumer_types=consumer_types or Catalog(),
+            usages=HashTrieMap() if usages is None else usages,
             keeping=keeping,
             last_provider_id=max((provider.id for provider in by_uuid.values()), default=0),
         )
@@ -111,6 +115,10 @@ class World:
             found.extend(children.get(provider.uuid, ()))
         return found
 
+    def usage_by_type(self, project: str, user: str | None) -> dict[str | None, Sums]:
+        """What a project uses, or one user in it, by type of consumer."""
+        return by_type(self.usages, self.keeping.key, project, user)
+
     # The ways to make the next world. Each keeps the three views of the providers in step.
 
     def with_provider(self, provider: Provider) -> World:
@@ -118,17 +126,7 @@ class World:
         before = self.providers.get(provider.uuid)
         providers = self.providers.insert(provider.uuid, provider)
         if before is not None and before.name == provider.name and before.root == provider.root:
-            # What every claim does. `replace` takes several times as long.
-            return World(
-                providers,
-                self.uuid_by_name,
-                self.trees,
-                self.classes,
-                self.traits,
-                self.consumer_types,
-                self.keeping,
-                self.last_provider_id,
-            )
+            return self.with_claims(providers, self.usages)
         names, trees = self.uuid_by_name, self.trees
         if before is not None:
             names = names.remove(self.keeping.key(before.name))
@@ -154,6 +152,20 @@ class World:
             traits=self.traits.counting_from(last_ids.trait),
             consumer_types=self.consumer_types.counting_from(last_ids.consumer_type),
             last_provider_id=max(self.last_provider_id, last_ids.provider),
+        )
+
+    def with_claims(self, providers: HashTrieMap[str, Provider], usages: Usages) -> World:
+        """With what every claim changes; names and trees stay. `replace` takes several times as long."""
+        return World(
+            providers,
+            self.uuid_by_name,
+            self.trees,
+            self.classes,
+            self.traits,
+            self.consumer_types,
+            usages,
+            self.keeping,
+            self.last_provider_id,
         )
 
 

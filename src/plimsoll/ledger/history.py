@@ -3,21 +3,22 @@
 """Effects as text and back: the form in which the change log keeps them.
 
 The text is JSON, a list of [kind, fields], so that people and other tools can read the history too. A kind
-is the name of the effect's class in small letters.
+is the name of the effect's class in small letters. What lacks a field was written by an earlier release, for which
+less was enough: it is read as the word that everything is to be read anew.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import datetime
 from typing import Any
 
 import orjson
 
 from plimsoll.domain import effects as e
-from plimsoll.domain.consumer import Allocation, Consumer
+from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
 
 # Not Effect.__subclasses__(): a dataclass with slots leaves a twin of itself there until it is collected.
@@ -33,6 +34,13 @@ _KINDS: Mapping[str, type[e.Effect]] = {
     re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower(): cls for cls in EFFECTS
 }
 _KIND_OF: Mapping[type[e.Effect], str] = {cls: kind for kind, cls in _KINDS.items()}
+
+_FIELDS: Mapping[type[e.Effect], frozenset[str]] = {
+    cls: frozenset(field.name for field in fields(cls)) for cls in EFFECTS
+}
+_NEEDED: Mapping[type[e.Effect], frozenset[str]] = {
+    cls: frozenset(field.name for field in fields(cls) if field.default is MISSING) for cls in EFFECTS
+}
 
 
 def encode(effects: Iterable[e.Effect]) -> str:
@@ -54,7 +62,9 @@ def _plain(value: object) -> object:
 def _read(kind: str, values: Mapping[str, Any] | None = None) -> e.Effect:
     cls = _KINDS[kind]
     values = values or {}
-    known = {field.name for field in fields(cls)}
+    if not _NEEDED[cls] <= values.keys():
+        return e.Reload()
+    known = _FIELDS[cls]
     return cls(**{name: _READERS.get(name, _same)(value) for name, value in values.items() if name in known})
 
 
@@ -74,6 +84,10 @@ def _read_allocations(value: Iterable[tuple[str, str, int]]) -> tuple[Allocation
     return tuple(Allocation(*each) for each in value)
 
 
+def _read_account(value: tuple[str, str, str | None] | None) -> Account | None:
+    return None if value is None else Account(*value)
+
+
 # A field means the same in every effect that has it.
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "at": datetime.fromisoformat,
@@ -81,6 +95,8 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "consumer": _read_consumer,
     "before": _read_allocations,
     "after": _read_allocations,
+    "account_before": _read_account,
+    "account_after": _read_account,
     "traits": frozenset,
     "aggregates": frozenset,
     "subtree": tuple,

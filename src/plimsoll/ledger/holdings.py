@@ -22,13 +22,3 @@ def of_owner(ledger: Ledger, project: str, user: str | None) -> list[tuple[str, 
     return ledger.database.ask(
         lambda conn: consumers.allocations_of_owner(conn, project, user), in_one_query=True
     )
-
-
-def usage_of_owner(ledger: Ledger, project: str, user: str | None) -> dict[str, int]:
-    return ledger.database.ask(lambda conn: consumers.usage_of_owner(conn, project, user), in_one_query=True)
-
-
-def usage_by_type(
-    ledger: Ledger, project: str, user: str | None
-) -> list[tuple[str | None, int, dict[str, int]]]:
-    return ledger.database.ask(lambda conn: consumers.usage_by_type(conn, project, user))

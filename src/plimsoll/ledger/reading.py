@@ -11,7 +11,6 @@ from sqlalchemy import Connection
 
 from plimsoll.domain.keeping import Keeping
 from plimsoll.ledger.snapshot import Origin, Snapshot
-from plimsoll.storage.consumers import any_unrecorded
 from plimsoll.storage.head import Head
 from plimsoll.storage.load import load_world
 
@@ -21,9 +20,9 @@ LOG = logging.getLogger(__name__)
 def read_all(conn: Connection, head: Head, keeping: Keeping) -> Snapshot:
     """The snapshot at this head, as the connection's transaction sees it."""
     began = time.monotonic()
-    world, origin = load_world(conn, keeping), Origin(has_unrecorded=any_unrecorded(conn))
+    world, has_unrecorded = load_world(conn, keeping)
     read = time.monotonic()
-    snapshot = Snapshot.of(head, world, origin)
+    snapshot = Snapshot.of(head, world, Origin(has_unrecorded))
     LOG.info(
         "%s providers at change %s: read in %.1f s, indexed in %.1f s",
         len(world.providers),

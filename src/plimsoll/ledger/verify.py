@@ -10,6 +10,7 @@ from dataclasses import fields
 from sqlalchemy import Connection
 
 from plimsoll.domain.provider import Provider
+from plimsoll.domain.usage import Sums, Usages
 from plimsoll.domain.world import World
 from plimsoll.ledger.follower import follow
 from plimsoll.ledger.ledger import Ledger
@@ -22,7 +23,7 @@ def differences(ledger: Ledger) -> list[str]:
 
     def compared(conn: Connection) -> list[str]:
         snapshot = follow(conn, ledger.snapshot(), changes.read_head(conn))
-        return list(compare(snapshot.world, load_world(conn, snapshot.world.keeping)))
+        return list(compare(snapshot.world, load_world(conn, snapshot.world.keeping).world))
 
     return ledger.database.ask(compared)
 
@@ -39,6 +40,7 @@ def compare(memory: World, sql: World) -> Iterator[str]:
         yield "the providers' names differ"
     if _trees(memory) != _trees(sql):
         yield "the trees differ"
+    yield from _compare_usages(_sums(memory.usages), _sums(sql.usages))
 
 
 def _compare_providers(uuid: str, memory: Provider | None, sql: Provider | None) -> Iterator[str]:
@@ -49,6 +51,25 @@ def _compare_providers(uuid: str, memory: Provider | None, sql: Provider | None)
         ours, theirs = getattr(memory, field.name), getattr(sql, field.name)
         if field.compare and ours != theirs:
             yield f"provider {uuid}: {field.name} is {ours!r} in memory, {theirs!r} in SQL"
+
+
+def _compare_usages(
+    memory: dict[tuple[str, str, str], Sums], sql: dict[tuple[str, str, str], Sums]
+) -> Iterator[str]:
+    for owner in sorted(memory.keys() | sql.keys()):
+        ours, theirs = memory.get(owner), sql.get(owner)
+        if ours != theirs:
+            named = "project {}, user {}, consumers {}".format(*owner)
+            yield f"{named}: usage is {ours} in memory, {theirs} in SQL"
+
+
+def _sums(usages: Usages) -> dict[tuple[str, str, str], Sums]:
+    return {
+        (project, user, kind or "without a type"): sums
+        for project, by_type in usages.items()
+        for kind, users in by_type.items()
+        for user, sums in users.items()
+    }
 
 
 def _trees(world: World) -> dict[str, frozenset[str]]:

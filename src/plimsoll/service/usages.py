@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from plimsoll.ledger import holdings
+from plimsoll.domain.usage import CONSUMERS, Sums, added
 from plimsoll.service.placement import Placement
 
 ALL = "all"
@@ -18,27 +16,23 @@ Usage = tuple[int, dict[str, int]]
 
 
 def of_owner(placement: Placement, project: str, user: str | None) -> dict[str, int]:
-    return holdings.usage_of_owner(placement.ledger, project, user)
+    _, used = _usage(added(placement.world().usage_by_type(project, user).values()))
+    return used
 
 
 def by_consumer_type(
     placement: Placement, project: str, user: str | None, consumer_type: str | None
 ) -> dict[str, Usage]:
     """Usage by type: of one type, of all under one key, of consumers without a type, or each by itself."""
-    found = holdings.usage_by_type(placement.ledger, project, user)
+    found = placement.world().usage_by_type(project, user)
     if consumer_type == ALL:
-        return {ALL: _added((count, used) for _, count, used in found)} if found else {}
-    by_type = {UNKNOWN if name is None else name: (count, used) for name, count, used in found}
+        return {ALL: _usage(added(found.values()))} if found else {}
+    by_type = {UNKNOWN if name is None else name: _usage(sums) for name, sums in found.items()}
     if consumer_type is None:
         return by_type
     return {consumer_type: by_type[consumer_type]} if consumer_type in by_type else {}
 
 
-def _added(usages: Iterable[Usage]) -> Usage:
-    consumers_in_all = 0
-    used_in_all: dict[str, int] = {}
-    for count, used in usages:
-        consumers_in_all += count
-        for name, amount in used.items():
-            used_in_all[name] = used_in_all.get(name, 0) + amount
-    return consumers_in_all, used_in_all
+def _usage(sums: Sums) -> Usage:
+    used = {name: sums[name] for name in sorted(sums) if name != CONSUMERS}
+    return sums.get(CONSUMERS, 0), used

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Join, Select, func, select
+from sqlalchemy import Connection, Dialect, Join, Select, select
 
 from plimsoll.domain.consumer import (
+    NOWHERE,
     Allocation,
     Consumer,
     ConsumerAllocations,
@@ -59,21 +60,10 @@ _WHO = """
 """
 _WHAT = """
     SELECT a.consumer_id, p.uuid, r.name, a.used
-    FROM allocations a JOIN resource_providers p ON p.id = a.resource_provider_id
+    FROM allocations a LEFT JOIN resource_providers p ON p.id = a.resource_provider_id
     JOIN resource_classes r ON r.id = a.resource_class_id
     WHERE a.consumer_id IN (...) ORDER BY a.id
 """
-
-
-_UNRECORDED = """
-    SELECT 1 FROM allocations a
-    WHERE NOT EXISTS (SELECT 1 FROM consumers c WHERE c.uuid = a.consumer_id) LIMIT 1
-"""
-
-
-def any_unrecorded(conn: Connection) -> bool:
-    """Whether there are allocations without the record of a consumer, from clients of the first days."""
-    return conn.exec_driver_sql(_UNRECORDED).first() is not None
 
 
 class Asked:
@@ -91,11 +81,15 @@ class Asked:
         """From the rows of the queries."""
         consumers = {self._key(row[0]): Consumer(*row) for row in who}
         allocations: dict[str, list[Allocation]] = {}
-        for consumer, *allocation in what:
-            allocations.setdefault(self._key(consumer), []).append(Allocation(*allocation))
+        strays: dict[str, list[Allocation]] = {}
+        for consumer, provider, resource_class, amount in what:
+            kind = strays if provider is None else allocations
+            kind.setdefault(self._key(consumer), []).append(
+                Allocation(provider or NOWHERE, resource_class, amount)
+            )
         return {
-            key: Holding(consumers.get(key), tuple(allocations.get(key, ())))
-            for key in consumers.keys() | allocations.keys()
+            key: Holding(consumers.get(key), tuple(allocations.get(key, ())), tuple(strays.get(key, ())))
+            for key in consumers.keys() | allocations.keys() | strays.keys()
         }
 
 
@@ -138,31 +132,6 @@ def allocations_of_owner(
     for consumer, provider, resource_class, used in conn.execute(query):
         entries.setdefault((consumer, provider), {})[resource_class] = used
     return [(provider, resources) for (_, provider), resources in entries.items()]
-
-
-def usage_of_owner(conn: Connection, project: str, user: str | None) -> dict[str, int]:
-    query = _of_owner(
-        select(_RC.name, func.sum(_A.used)).select_from(_owned_allocations()), project, user
-    ).group_by(_RC.name)
-    return {name: int(used) for name, used in conn.execute(query)}
-
-
-def usage_by_type(
-    conn: Connection, project: str, user: str | None
-) -> list[tuple[str | None, int, dict[str, int]]]:
-    """For each type, and None for consumers without one: how many consumers, and what they use."""
-    typed = _owned_allocations().outerjoin(t.consumer_types, _C.consumer_type_id == t.consumer_types.c.id)
-    type_name = t.consumer_types.c.name
-    counts = _of_owner(
-        select(type_name, func.count(_A.consumer_id.distinct())).select_from(typed), project, user
-    ).group_by(type_name)
-    sums = _of_owner(
-        select(type_name, _RC.name, func.sum(_A.used)).select_from(typed), project, user
-    ).group_by(type_name, _RC.name)
-    used: dict[str | None, dict[str, int]] = {}
-    for name, resource_class, amount in conn.execute(sums):
-        used.setdefault(name, {})[resource_class] = int(amount)
-    return [(name, count, used[name]) for name, count in conn.execute(counts)]
 
 
 def _owned_allocations() -> Join:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import contextlib
 import gc
 from collections.abc import Iterable, Iterator
-from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, String, Table, cast, func, select
+from sqlalchemy import Connection, String, Table, cast, func, select
 
 from plimsoll.domain.catalog import Catalog, Term
 from plimsoll.domain.inventory import Inventory
@@ -22,7 +21,9 @@ from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import LastIds, World
 from plimsoll.storage import tables as t
+from plimsoll.storage.fetching import rows
 from plimsoll.storage.statements import Statement
+from plimsoll.storage.usages import load_usages
 
 LAST_IDS = Statement(
     "SELECT (SELECT COALESCE(MAX(id), 0) FROM resource_providers),"
@@ -32,22 +33,24 @@ LAST_IDS = Statement(
 """See `LastIds`."""
 
 _NO_MARKS: frozenset[str] = frozenset()
-_AT_ONCE = 10_000
 
 
-def load_world(conn: Connection, keeping: Keeping = EXACT) -> World:
+class Loaded(NamedTuple):
+    world: World
+    has_unrecorded: bool
+    """Whether there are allocations without the record of a consumer, from clients of the first days."""
+
+
+def load_world(conn: Connection, keeping: Keeping = EXACT) -> Loaded:
     """The world as this connection's transaction sees it."""
     with _no_collection():
         classes = _catalog(conn, t.resource_classes)
         traits = _catalog(conn, t.traits)
-        world = World.of(
-            _providers(conn, classes, traits),
-            classes=classes,
-            traits=traits,
-            consumer_types=_catalog(conn, t.consumer_types),
-            keeping=keeping,
-        )
-        return world.counting_from(LastIds(*conn.exec_driver_sql(LAST_IDS.sql).one()))
+        consumer_types = _catalog(conn, t.consumer_types)
+        usages, has_unrecorded = load_usages(conn, classes, consumer_types, keeping)
+        world = World.of(_providers(conn, classes, traits), classes, traits, consumer_types, keeping, usages)
+        counting = world.counting_from(LastIds(*conn.exec_driver_sql(LAST_IDS.sql).one()))
+        return Loaded(counting, has_unrecorded)
 
 
 @contextlib.contextmanager
@@ -78,10 +81,10 @@ def _providers(conn: Connection, classes: Catalog, traits: Catalog) -> Iterable[
         conn,
         t.resource_provider_aggregates,
         "aggregate_id",
-        {row[0]: row[1] for row in _rows(conn, select(a.id, a.uuid))},
+        {row[0]: row[1] for row in rows(conn, select(a.id, a.uuid))},
     )
     p = t.resource_providers.c
-    rows = conn.execute(
+    listed = conn.execute(
         select(
             p.id,
             p.uuid,
@@ -92,8 +95,8 @@ def _providers(conn: Connection, classes: Catalog, traits: Catalog) -> Iterable[
             func.coalesce(p.updated_at, p.created_at),
         ).order_by(p.id)
     ).all()
-    uuids: dict[int | None, str] = {row.id: row.uuid for row in rows}
-    for id_, uuid, name, generation, root_id, parent_id, modified_at in rows:
+    uuids: dict[int | None, str] = {row.id: row.uuid for row in listed}
+    for id_, uuid, name, generation, root_id, parent_id, modified_at in listed:
         root = uuids.get(root_id)
         if root is None:
             continue
@@ -127,7 +130,7 @@ def _inventories(conn: Connection, classes: Catalog) -> dict[int, dict[str, Inve
         func.coalesce(i.updated_at, i.created_at),
     )
     found: dict[int, dict[str, Inventory]] = {}
-    for row in _rows(conn, select(*columns).order_by(i.id)):
+    for row in rows(conn, select(*columns).order_by(i.id)):
         provider_id, class_id, total, reserved, min_unit, max_unit, step_size, ratio, modified_at = row
         term = classes.by_id.get(class_id)
         if term is not None:
@@ -143,7 +146,7 @@ def _used(conn: Connection, classes: Catalog) -> dict[int, dict[str, int]]:
         a.resource_provider_id, a.resource_class_id
     )
     found: dict[int, dict[str, int]] = {}
-    for provider_id, class_id, amount in _rows(conn, sums):
+    for provider_id, class_id, amount in rows(conn, sums):
         term = classes.by_id.get(class_id)
         if term is not None:
             found.setdefault(provider_id, {})[term.name] = int(amount)
@@ -158,7 +161,7 @@ def _marks(conn: Connection, table: Table, column: str, names: dict[int, str]) -
     by_list: dict[str, frozenset[str]] = {}
     by_set: dict[frozenset[str], frozenset[str]] = {}
     found: dict[int, frozenset[str]] = {}
-    for id_, listed in _rows(conn, lists):
+    for id_, listed in rows(conn, lists):
         marks = by_list.get(listed)
         if marks is None:
             there = (names.get(int(number)) for number in listed.split(","))
@@ -166,8 +169,3 @@ def _marks(conn: Connection, table: Table, column: str, names: dict[int, str]) -
             marks = by_list[listed] = by_set.setdefault(marks, marks)
         found[id_] = marks
     return found
-
-
-def _rows(conn: Connection, query: Select[Any]) -> Iterator[Any]:
-    """The rows of a long answer, fetched by the thousand: one by one takes twice as long."""
-    return chain.from_iterable(conn.execute(query).partitions(_AT_ONCE))

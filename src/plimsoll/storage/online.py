@@ -2,8 +2,8 @@
 
 """Data migrations that run while the service does: they complete rows that older Placements left incomplete.
 
-Each is safe to repeat, works in batches, and has a line in the change log for each of them; if it changed what
-services keep in memory, that line tells them to load anew.
+Each is safe to repeat, works in batches, and has a line in the change log for each of them, which tells services to
+load anew: they keep in memory what a provider is, and what the owner of a consumer uses.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from plimsoll.storage.tables import allocations, consumers, head, resource_provi
 
 OPERATION = "online_data_migrations"
 RELOAD = '[["reload"]]'
-NOTHING_IN_MEMORY = "[]"
-
 
 _ROOTLESS = select(resource_providers.c.id).where(resource_providers.c.root_provider_id.is_(None))
 _UNRECORDED = (
@@ -106,11 +104,7 @@ def create_incomplete_consumers(connection: Connection, limit: int, settings: Se
 
 Migration = Callable[[Connection, int, Settings], Outcome]
 
-# Each with the effects to log.
-MIGRATIONS: Mapping[Migration, str] = {
-    set_root_provider_ids: RELOAD,
-    create_incomplete_consumers: NOTHING_IN_MEMORY,
-}
+MIGRATIONS: tuple[Migration, ...] = (set_root_provider_ids, create_incomplete_consumers)
 
 
 def run_batch(db: Database, limit: int, settings: Settings) -> Batch:
@@ -137,7 +131,7 @@ def _run(db: Database, migration: Migration, limit: int, settings: Settings) -> 
         head_before = changes.lock_head(connection) if inspect(connection).has_table(head.name) else None
         outcome = migration(connection, limit, settings)
         if outcome.done and head_before is not None:
-            change = Change(head_before.seq + 1, settings.now(), Actor(), OPERATION, MIGRATIONS[migration])
+            change = Change(head_before.seq + 1, settings.now(), Actor(), OPERATION, RELOAD)
             changes.append(connection, [change], head_before, changes.new_mark())
         return outcome
 

@@ -5,10 +5,14 @@
 from dataclasses import fields, replace
 from datetime import datetime
 
+from rpds import HashTrieMap
+
 from plimsoll.domain.catalog import Catalog, Term
+from plimsoll.domain.consumer import Account, Allocation
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.keeping import Keeping
 from plimsoll.domain.provider import Provider
+from plimsoll.domain.usage import with_holding
 from plimsoll.domain.world import World
 
 NOW, LATER = datetime(2026, 1, 1), datetime(2026, 1, 2)
@@ -42,9 +46,12 @@ def test_no_field_of_a_provider_is_left_out() -> None:
 
 def test_no_field_of_a_world_is_left_out() -> None:
     classes, traits, types = [Catalog([Term(number, f"CUSTOM_{number}", NOW)]) for number in (1, 2, 3)]
-    world = World.of([HOST], classes, traits, types, Keeping(ratio=round))
+    usages = with_holding(HashTrieMap(), str, Account("red", "ann", None), (Allocation("host", "VCPU", 5),))
+    world = World.of([HOST], classes, traits, types, Keeping(ratio=round), usages)
     plain = every_field(World())
     assert [name for name, value in every_field(world).items() if value == plain[name]] == []
     changed = HOST.with_used({})
     expected = replace(world, providers=world.providers.insert("host", changed))
     assert every_field(world.with_provider(changed)) == every_field(expected)
+    claimed = world.with_claims(world.providers, HashTrieMap())
+    assert every_field(claimed) == every_field(replace(world, usages=HashTrieMap()))

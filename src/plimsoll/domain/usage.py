@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What each owner uses: sums by project, type of consumer and user, so that nobody has to add up allocations.
+
+The maps are hash tries, like those of the world: a claim replaces the sums of one user, however many others there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from rpds import HashTrieMap
+
+from plimsoll.domain.consumer import Account, Allocation
+
+CONSUMERS = "consumers"
+
+Sums = Mapping[str, int]
+"""Amounts by class; and among them, as no class is named in small letters, how many CONSUMERS hold something.
+
+What there is none of is absent. In one mapping, because there may be tens of thousands of owners.
+"""
+
+Users: TypeAlias = "HashTrieMap[str, Sums]"
+Usages: TypeAlias = "HashTrieMap[str, Mapping[str | None, Users]]"
+"""By the key of the project, the type, and the key of the user: see `Keeping.key`. Who uses nothing is absent."""
+
+Key = Callable[[str], str]
+
+_NO_TYPES: Mapping[str | None, Users] = {}
+_NO_USERS: Users = HashTrieMap()
+_NO_SUMS: Sums = {}
+
+
+def added(sums: Iterable[Sums]) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for each in sums:
+        for name, amount in each.items():
+            totals[name] = totals.get(name, 0) + amount
+    return totals
+
+
+def by_type(usages: Usages, key: Key, project: str, user: str | None) -> dict[str | None, Sums]:
+    """What a project uses, or one user in it, by type of consumer."""
+    types = usages.get(key(project), _NO_TYPES).items()
+    if user is None:
+        return {name: added(users.values()) for name, users in types}
+    user = key(user)
+    return {name: users[user] for name, users in types if user in users}
+
+
+def with_holding(usages: Usages, key: Key, account: Account | None, held: tuple[Allocation, ...]) -> Usages:
+    """With what a consumer of this account holds. Whoever holds nothing, or has no account, does not count."""
+    return _counted(usages, key, account, held, 1) if held and account is not None else usages
+
+
+def without_holding(
+    usages: Usages, key: Key, account: Account | None, held: tuple[Allocation, ...]
+) -> Usages:
+    return _counted(usages, key, account, held, -1) if held and account is not None else usages
+
+
+def with_class_renamed(usages: Usages, name: str, new_name: str) -> Usages:
+    return HashTrieMap(
+        {
+            project: {kind: _renamed(users, name, new_name) for kind, users in types.items()}
+            for project, types in usages.items()
+        }
+    )
+
+
+def _counted(usages: Usages, key: Key, account: Account, held: tuple[Allocation, ...], sign: int) -> Usages:
+    project, user, kind = key(account.project), key(account.user), account.type
+    types = usages.get(project, _NO_TYPES)
+    users = types.get(kind, _NO_USERS)
+    sums = _changed(users.get(user, _NO_SUMS), held, sign)
+    users = users.insert(user, sums) if sums else users.remove(user)
+    types = {**types, kind: users} if users else {name: types[name] for name in types if name != kind}
+    return usages.insert(project, types) if types else usages.remove(project)
+
+
+def _changed(sums: Sums, held: tuple[Allocation, ...], sign: int) -> Sums:
+    totals = dict(sums)
+    totals[CONSUMERS] = totals.get(CONSUMERS, 0) + sign
+    for _, resource_class, amount in held:
+        totals[resource_class] = totals.get(resource_class, 0) + sign * amount
+    if sign > 0:
+        return totals
+    assert min(totals.values()) >= 0
+    return {name: total for name, total in totals.items() if total}
+
+
+def _renamed(users: Users, name: str, new_name: str) -> Users:
+    for user, sums in users.items():
+        if name in sums:
+            renamed = {new_name if each == name else each: amount for each, amount in sums.items()}
+            users = users.insert(user, renamed)
+    return users

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Somebody else who writes to the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from plimsoll.domain.actor import Actor
+from plimsoll.storage import changes
+from plimsoll.storage.changes import Change
+from plimsoll.storage.engine import Database
+from plimsoll.storage.online import RELOAD
+
+
+@contextmanager
+def by_hand(database: Database) -> Iterator[Connection]:
+    """A transaction of somebody else; every process is told to read everything anew."""
+    with database.write() as conn:
+        yield conn
+        head = changes.lock_head(conn)
+        change = Change(head.seq + 1, datetime(2026, 1, 1), Actor(), "by hand", RELOAD)
+        changes.append(conn, [change], head, changes.new_mark())
