@@ -203,7 +203,7 @@ def _write(draft: Draft, each: Claim, wanted: tuple[Allocation, ...], holding: H
     moves = bool(wanted or holding.allocations)
     after = None if moves and not wanted else _consumer_after(each, known, raised=moves)
     uuid = each.consumer if known is None else known.uuid
-    if moves:
+    if moves or holding.strays:
         _replace_allocations(draft, uuid, holding, wanted, after)
     if known is None and after is not None:
         draft.add(ConsumerAdded(after, draft.now))

@@ -100,6 +100,11 @@ def test_allocations_that_outlived_their_provider_count_until_they_are_replaced(
     assert used(claimed(wants("c", VCPU=3), c=stray)) == {None: {CONSUMERS: 1, "VCPU": 3}}
 
 
+def test_clearing_a_consumer_of_nothing_else_takes_what_outlived_its_provider_along() -> None:
+    stray = Holding(Consumer("c", "red", "ann", None, 1), (), (Allocation(NOWHERE, "VCPU", 7),))
+    assert len(claimed(wants("c", "blue"), c=stray).world.usages) == 0
+
+
 def test_a_reshape_moves_usage_only_if_it_names_another_owner() -> None:
     d = draft(HOST, provider("q"), c=holding("c", p={"VCPU": 4}))
     moved = Reshape(
