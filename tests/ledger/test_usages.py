@@ -2,7 +2,10 @@
 
 """What owners use, in memory: the same for who wrote it, who followed, and who read it from SQL."""
 
+import json
 from uuid import uuid4
+
+import pytest
 
 from plimsoll.domain.claims import Claim
 from plimsoll.domain.provider import Provider
@@ -71,6 +74,20 @@ def test_the_online_migration_gives_an_owner_to_what_had_none(
     online.run_batch(database, 50, online.Settings("nobodys", "nobody"))
     assert usages.of_owner(placement, "nobodys", "nobody") == {"VCPU": 3}
     assert not placement.ledger.snapshot().origin.has_unrecorded
+
+
+def test_what_an_earlier_release_wrote_is_read_from_sql(
+    placement: Placement, database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It did not say whose the allocations were and are."""
+    host, consumer = make(placement, "host", VCPU=100), str(uuid4())
+    claim(placement, host, consumer, "red", "ann", 3)
+    before, after = ([[host.uuid, "VCPU", amount]] for amount in (3, 4))
+    line = ["allocations_replaced", {"consumer": consumer, "before": before, "after": after}]
+    with by_hand(database, json.dumps([line])) as conn:
+        conn.exec_driver_sql("UPDATE allocations SET used = 4")
+    assert usages.of_owner(placement, "red", "ann") == {"VCPU": 4}
+    assert "do not fit" not in caplog.text
 
 
 def test_sums_that_are_wrong_are_told(placement: Placement, database: Database) -> None:

@@ -18,10 +18,10 @@ from plimsoll.storage.online import RELOAD
 
 
 @contextmanager
-def by_hand(database: Database) -> Iterator[Connection]:
-    """A transaction of somebody else; every process is told to read everything anew."""
+def by_hand(database: Database, effects: str = RELOAD) -> Iterator[Connection]:
+    """A transaction of somebody else, and what the change log says of it: to read everything anew, or this."""
     with database.write() as conn:
         yield conn
         head = changes.lock_head(conn)
-        change = Change(head.seq + 1, datetime(2026, 1, 1), Actor(), "by hand", RELOAD)
+        change = Change(head.seq + 1, datetime(2026, 1, 1), Actor(), "by hand", effects)
         changes.append(conn, [change], head, changes.new_mark())
