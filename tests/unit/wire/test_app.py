@@ -13,12 +13,12 @@ from typing import Any, cast
 import pytest
 
 from plimsoll.access import Caller, Policy
-from plimsoll.service.placement import Placement
 from plimsoll.wire import app as module
 from plimsoll.wire.answers import Answer, document, now
 from plimsoll.wire.app import Api
 from plimsoll.wire.call import Call
 from plimsoll.wire.routes import ROUTES
+from tests.unit.wire.nowhere import NOWHERE
 
 UUID = "11111111-1111-1111-1111-111111111111"
 
@@ -56,7 +56,7 @@ def ask(
     """Sends one request to an application whose handlers all do the same."""
     routes = tuple(replace(route, handler=handler or (lambda _: document({}))) for route in ROUTES)
     monkeypatch.setattr(module, "ROUTES", routes)
-    api = Api(cast(Placement, None), cast(Policy, gate or Gate()), longest_body=1000)
+    api = Api(NOWHERE, cast(Policy, gate or Gate()), longest_body=1000)
     given = {
         "REQUEST_METHOD": "GET",
         "PATH_INFO": "/resource_providers",

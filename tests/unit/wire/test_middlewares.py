@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from plimsoll.access import Policy
-from plimsoll.service.placement import Placement
 from plimsoll.wire.app import make_app
 from tests.support.api import configuration
+from tests.unit.wire.nowhere import NOWHERE
 
 
 class Everyone:
@@ -23,7 +23,7 @@ def ask(
     tmp_path: Path, options: dict[str, Any], **environ: Any
 ) -> tuple[str, dict[str, str], dict[str, Any]]:
     conf = configuration(tmp_path / "unused.sqlite", **options)
-    app = make_app(cast(Placement, None), cast(Policy, Everyone()), conf)
+    app = make_app(NOWHERE, cast(Policy, Everyone()), conf)
     given = {
         "REQUEST_METHOD": "GET",
         "SCRIPT_NAME": "",
