@@ -245,3 +245,13 @@ def test_nobody_gets_in_without_a_token(world: Api) -> None:
     )
     assert environ_without.status == 403
     assert "placement:resource_providers:list" in environ_without.detail
+
+
+@pytest.mark.parametrize("path", ["inventories", "inventories/VCPU", "aggregates"])
+@pytest.mark.parametrize("body", [{}, {"resource_provider_generation": 1, "nonsense": 1}])
+def test_that_a_provider_is_not_there_is_said_before_what_is_wrong_with_the_body(
+    world: Api, path: str, body: dict[str, Any]
+) -> None:
+    nowhere = f"/resource_providers/{CONSUMER}"
+    assert world.put(f"{nowhere}/{path}", body).status == 404
+    assert world.put(f"/resource_providers/{HOST}/{path}", body).status == 400
