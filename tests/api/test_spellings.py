@@ -185,6 +185,7 @@ def test_what_the_tables_have_no_letter_for_is_refused(
             refused = client.put(f"/allocations/{CONSUMER}", claim(HOST, project_id=smile))
             assert (refused.status, refused.json["errors"][0]["title"]) == (400, "Bad Request")
             assert client.post("/resource_providers", {"name": smile}).status == 400
+            assert client.get("/allocations?project_id=%F0%9F%98%80").status == 400
             assert client.get("/usages?project_id=%F0%9F%98%80").json["usages"] == {}
             assert client.get(f"/resource_providers/{HOST}/usages").json["usages"] == {"VCPU": 0}
             assert client.put(f"/allocations/{CONSUMER}", claim(HOST)).status == 204
