@@ -77,3 +77,16 @@ def test_an_allocation_counts_without_its_provider_but_not_without_its_consumer_
         world, has_unrecorded = load_world(connection)
     assert world.usage_by_type("red", "bob") == {None: {CONSUMERS: 1, "VCPU": 3, "DISK_GB": 7}}
     assert has_unrecorded
+
+
+def test_owners_that_use_the_same_share_their_sums(db: Database) -> None:
+    with db.write() as connection:
+        for row in (
+            *ROWS,
+            "INSERT INTO consumers (uuid, project_id, user_id) VALUES ('d', 2, 1)",
+            "INSERT INTO allocations (consumer_id, resource_provider_id, resource_class_id, used)"
+            " VALUES ('d', 1, 1, 3)",
+        ):
+            connection.exec_driver_sql(row)
+        world, _ = load_world(connection)
+    assert world.usage_by_type("red", "bob")[None] is world.usage_by_type("blue", "ann")[None]

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, exists, func, select
 
 from plimsoll.domain.catalog import Catalog
 from plimsoll.domain.keeping import Keeping
-from plimsoll.domain.usage import CONSUMERS, Usages, added
+from plimsoll.domain.usage import CONSUMERS, Sums, Usages, added
 from plimsoll.storage import tables as t
 from plimsoll.storage.fetching import rows
 
@@ -39,14 +39,17 @@ def load_usages(conn: Connection, classes: Catalog, types: Catalog, keeping: Kee
     """
     sums = _sums(conn, classes)
     projects, users = _keys(conn, t.projects, keeping), _keys(conn, t.users, keeping)
-    found: dict[str, dict[str | None, dict[str, dict[str, int]]]] = {}
+    found: dict[str, dict[str | None, dict[str, Sums]]] = {}
+    # Many owners have one consumer or two, of a usual size: those that use the same share their sums.
+    alike: dict[tuple[tuple[str, int], ...], Sums] = {}
     for (project_id, user_id, type_id), totals in sums.items():
         if totals and project_id in projects and user_id in users:
             term = None if type_id is None else types.by_id.get(type_id)
             by_type = found.setdefault(projects[project_id], {})
             by_user = by_type.setdefault(None if term is None else term.name, {})
             user = users[user_id]
-            by_user[user] = added([by_user.get(user, {}), totals])
+            totals = added([by_user.get(user, {}), totals])
+            by_user[user] = alike.setdefault(tuple(totals.items()), totals)
     usages = HashTrieMap(
         {
             project: {name: HashTrieMap(by_user) for name, by_user in by_type.items()}
