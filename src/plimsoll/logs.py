@@ -89,6 +89,8 @@ class QuickFormatter(ContextFormatter):
         return identity
 
     def _time(self, record: logging.LogRecord) -> str:
+        if not self.datefmt:  # then it has milliseconds, and else none can be had
+            return self.formatTime(record)
         second, text = self._second
         if second != int(record.created):
             text = self.formatTime(record, self.datefmt)
