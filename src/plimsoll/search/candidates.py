@@ -7,8 +7,9 @@ from __future__ import annotations
 import numpy as np
 
 from plimsoll.domain.world import World
-from plimsoll.search.answer import NO_CANDIDATES, Candidates, OneProviderEach
+from plimsoll.search.answer import NO_CANDIDATES, Alike, Candidates, Combined
 from plimsoll.search.index import Index
+from plimsoll.search.picked import Picked
 from plimsoll.search.plan import NameMissing, Plan, plan_group, plan_request, roots_wanted
 from plimsoll.search.request import CandidatesRequest, Order
 from plimsoll.search.rows import numbers_of, rows_of_numbers
@@ -66,9 +67,14 @@ def _at_single_providers(index: Index, found: Plan, order: Order, limit: int | N
     rows = numbers_of(found.anchors, index.size)
     if order.shuffle_seed is not None:
         rows = np.random.default_rng(order.shuffle_seed).permutation(rows)
-    providers = index.providers(rows[:limit].tolist())
-    suffixes = tuple([slot.suffix for slot in found.slots])
-    return Candidates(OneProviderEach(providers, added_up(found.slots), suffixes), providers)
+    rows = rows[:limit]
+    each = Picked(index, rows)
+    served = tuple([(slot.suffix, (each,)) for slot in found.slots])
+    alike = Alike(np.arange(len(rows)), ((added_up(found.slots), each),), served)
+    return Candidates(
+        requests=Combined(len(rows), (alike,)),
+        providers=Picked(index, rows if order.shuffle_seed is None else np.sort(rows)),
+    )
 
 
 def _at_trees(index: Index, found: Plan, order: Order, limit: int | None) -> Candidates:
@@ -77,5 +83,5 @@ def _at_trees(index: Index, found: Plan, order: Order, limit: int | None) -> Can
     described = givers if found.one_of_tree else index.below(index.roots_of(givers))
     return Candidates(
         requests=combined(index, found.slots, chosen),
-        providers=index.providers(numbers_of(described, index.size).tolist()),
+        providers=Picked(index, numbers_of(described, index.size)),
     )

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
+import numpy as np
 from rpds import HashTrieMap
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
 from plimsoll.search.columns import Column, Stock
+from plimsoll.search.labels import Labels, Texts
 from plimsoll.search.rows import (
     NONE,
     Numbers,
@@ -27,12 +28,13 @@ from plimsoll.search.rows import (
     rows_of,
     rows_of_numbers,
 )
+from plimsoll.search.table import Table
 
 Change = tuple[Provider | None, Provider | None]
 """A provider before and after; None before it was created and after it was removed."""
 
-_CHUNK_BITS = 8
-_CHUNK = 1 << _CHUNK_BITS
+_FEW = 256
+"""So many rows may be vacant without any harm."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +45,12 @@ class Index:
     """The rows in use."""
     children: Rows = NONE
     """The rows of providers with a parent."""
+    last_id: int = 0
+    by_id: bool = True
+    """Whether rows are in the order of ids, as they are unless somebody gives ids out of turn."""
     _row_by_uuid: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
-    _providers: tuple[tuple[Provider | None, ...], ...] = ()
+    table: Table = field(default_factory=Table)
+    _labels: Labels = field(default_factory=Labels)
     _roots: Column = field(default_factory=Column)
     _parents: Column = field(default_factory=Column)
     _stocks: HashTrieMap[str, Stock] = field(default_factory=HashTrieMap)
@@ -74,21 +80,27 @@ class Index:
     @property
     def is_sparse(self) -> bool:
         """Whether more rows are vacant than in use; a few do no harm."""
-        return self.size > _CHUNK and self.live.bit_count() * 2 < self.size
+        return self.size > _FEW and self.live.bit_count() * 2 < self.size
 
     def _without_gaps(self) -> Index:
         return Index.build(self.providers(numbers_of(self.live, self.size).tolist()))
 
     def provider(self, row: int) -> Provider:
-        provider = self._providers[row >> _CHUNK_BITS][row & (_CHUNK - 1)]
-        assert provider is not None, "row of a removed provider"
-        return provider
+        return self.table.provider(row)
 
     def providers(self, rows: Sequence[int]) -> list[Provider]:
-        chunks = self._providers
-        if len(rows) * 8 > self.size:  # so many that it is quicker to have all in one list
-            return list(map(list(chain.from_iterable(chunks)).__getitem__, rows))  # type: ignore[arg-type]
-        return [chunks[row >> _CHUNK_BITS][row & (_CHUNK - 1)] for row in rows]  # type: ignore[misc]
+        return self.table.providers(rows)
+
+    def oldest_first(self, rows: Numbers) -> Numbers:
+        """These rows, which ascend, in the order of ids."""
+        if self.by_id:
+            return rows
+        ids = [provider.id for provider in self.providers(rows.tolist())]
+        return rows[np.argsort(ids, kind="stable")]
+
+    def labels(self) -> Texts:
+        """The uuid of each row, as answers have it. What it says of rows not in use means nothing."""
+        return self._labels.whole()
 
     def row(self, uuid: str) -> int:
         return self._row_by_uuid[uuid]
@@ -159,6 +171,8 @@ class _Draft:
     def __init__(self, base: Index) -> None:
         self.base = base
         self.size = base.size
+        self.last_id = base.last_id
+        self.by_id = base.by_id
         self.rows: dict[str, int | None] = {}
         self.providers: dict[int, Provider | None] = {}
         self.traits: dict[str, dict[int, bool]] = defaultdict(dict)
@@ -198,6 +212,8 @@ class _Draft:
         assert after is not None, "a change from nothing to nothing"
         row = self.rows[after.uuid] = self.size
         self.size += 1
+        self.by_id = self.by_id and self.last_id < after.id
+        self.last_id = after.id
         return row
 
     def _take_inventories(self, row: int, old: Provider, new: Provider) -> None:
@@ -224,6 +240,7 @@ class _Draft:
         rows = base._row_by_uuid
         for uuid, row in self.rows.items():
             rows = rows.discard(uuid) if row is None else rows.insert(uuid, row)
+        new = {row: uuid for uuid, row in self.rows.items() if row is not None}
         moved = bool(self.roots or self.aggregates)
         return Index(
             size=self.size,
@@ -233,8 +250,11 @@ class _Draft:
             children=_switched(
                 base.children, {row: parent is not None for row, parent in self.parents.items()}
             ),
+            last_id=self.last_id,
+            by_id=self.by_id,
             _row_by_uuid=rows,
-            _providers=self._table(),
+            table=base.table.replaced(self.providers),
+            _labels=base._labels.replaced(new) if new else base._labels,
             _roots=base._roots.replaced({row: rows[root] for row, root in self.roots.items()})
             if self.roots
             else base._roots,
@@ -248,20 +268,6 @@ class _Draft:
             _aggregates=_members(base._aggregates, self.aggregates),
             _anchors={} if moved else base._anchors,
         )
-
-    def _table(self) -> tuple[tuple[Provider | None, ...], ...]:
-        chunks = list(self.base._providers)
-        opened: dict[int, list[Provider | None]] = {}
-        for row, provider in self.providers.items():
-            number = row >> _CHUNK_BITS
-            if number not in opened:
-                while len(chunks) <= number:
-                    chunks.append((None,) * _CHUNK)
-                opened[number] = list(chunks[number])
-            opened[number][row & (_CHUNK - 1)] = provider
-        for number, chunk in opened.items():
-            chunks[number] = tuple(chunk)
-        return tuple(chunks)
 
     def _stocks(self) -> HashTrieMap[str, Stock]:
         stocks = self.base._stocks

@@ -4,27 +4,25 @@
 
 from __future__ import annotations
 
-from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import World
 from plimsoll.search import filters
 from plimsoll.search.filters import Filter, narrow
 from plimsoll.search.index import Index
+from plimsoll.search.picked import NOBODY, Picked
 from plimsoll.search.plan import NameMissing, unknown_class, unknown_trait
 from plimsoll.search.request import ProvidersRequest
 from plimsoll.search.rows import Rows, numbers_of
 
 
-def find_providers(world: World, index: Index, request: ProvidersRequest) -> list[Provider] | NameMissing:
+def find_providers(world: World, index: Index, request: ProvidersRequest) -> Picked | NameMissing:
     """In the order in which they were created."""
     steps = _steps(world, index, request)
     if steps is None:
-        return []
+        return NOBODY
     if isinstance(steps, NameMissing):
         return steps
     rows = narrow(index, _named(world, index, request), steps)
-    found = index.providers(numbers_of(rows, index.size).tolist())
-    found.sort(key=lambda provider: provider.id)
-    return found
+    return Picked(index, index.oldest_first(numbers_of(rows, index.size)))
 
 
 def _named(world: World, index: Index, request: ProvidersRequest) -> Rows:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from plimsoll.search.answer import Alike, Column, Combined
+from plimsoll.search.answer import Alike, Combined
 from plimsoll.search.index import Index
+from plimsoll.search.picked import Picked
 from plimsoll.search.rows import Numbers
 from plimsoll.search.slots import Slot
 
@@ -60,7 +61,7 @@ def _by_sharing(slots: Sequence[Slot], choices: Numbers) -> list[tuple[_Sharing,
 def _alike(
     index: Index, slots: Sequence[Slot], choices: Numbers, numbers: Numbers, shared: _Sharing
 ) -> Alike:
-    columns = [_column(index, column) for column in choices.T]
+    columns = [Picked(index, column) for column in choices.T]
     given = []
     for first in dict.fromkeys(shared.values()):
         amounts = added_up([slots[number] for number, same in shared.items() if same == first])
@@ -68,14 +69,4 @@ def _alike(
     served = [(slot.suffix, (columns[number],)) for number, slot in enumerate(slots) if slot.one_provider]
     unsuffixed = {shared[number]: number for number, slot in enumerate(slots) if not slot.one_provider}
     spread = [("", tuple([columns[number] for number in unsuffixed.values()]))] if unsuffixed else []
-    return Alike(numbers.tolist(), tuple(given), (*served, *spread))
-
-
-def _column(index: Index, rows: Numbers) -> Column:
-    there = np.zeros(index.size, np.bool_)
-    there[rows] = True
-    distinct = np.flatnonzero(there)
-    place = np.empty(index.size, np.int64)
-    place[distinct] = np.arange(len(distinct))
-    uuids = [provider.uuid for provider in index.providers(distinct.tolist())]
-    return Column(uuids, place[rows].tolist())
+    return Alike(numbers, tuple(given), (*served, *spread))

@@ -9,6 +9,7 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, Refusal
 from plimsoll.domain.trees import KEEP, NewParent
+from plimsoll.search.picked import Picked
 from plimsoll.search.providers import find_providers
 from plimsoll.search.request import ProvidersRequest
 from plimsoll.service.placement import Placement, nothing, provider_after
@@ -20,7 +21,7 @@ def get(placement: Placement, uuid: str) -> Provider | ProviderMissing:
     return placement.world().provider(uuid) or ProviderMissing(uuid)
 
 
-def find(placement: Placement, request: ProvidersRequest) -> list[Provider] | Refusal:
+def find(placement: Placement, request: ProvidersRequest) -> Picked | Refusal:
     snapshot = placement.snapshot()
     return find_providers(snapshot.world, snapshot.index, request)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
-from plimsoll.search import columns
+from plimsoll.search import columns, table
 from plimsoll.search import index as index_module
 from plimsoll.search.index import Change, Index
 from plimsoll.search.rows import numbers_of
@@ -40,8 +40,9 @@ def small_blocks(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("BLOCK_BITS", 2), ("BLOCK", 4), ("SPARSE", request.param)):
             patch.setattr(columns, name, value)
-        patch.setattr(index_module, "_CHUNK_BITS", 2)
-        patch.setattr(index_module, "_CHUNK", 4)
+        patch.setattr(index_module, "_FEW", 4)
+        patch.setattr(table, "CHUNK_BITS", 2)
+        patch.setattr(table, "CHUNK", 4)
         yield
 
 
@@ -68,6 +69,7 @@ def said(index: Index) -> dict[str, object]:
         "traits": {trait: names(index.with_trait(trait)) for trait in [*TRAITS, SHARING_TRAIT]},
         "aggregates": {aggregate: names(index.in_aggregate(aggregate)) for aggregate in AGGREGATES},
         "children": names(index.children),
+        "labels": {uuid: index.labels()[index.row(uuid)].rstrip() for uuid in providers},
         "trees": {
             p.uuid: names(index.below(1 << index.row(p.uuid))) for p in providers.values() if p.is_root
         },
@@ -91,6 +93,7 @@ def expected(providers: dict[str, Provider]) -> dict[str, object]:
         "traits": {t: frozenset(p.uuid for p in known if t in p.traits) for t in [*TRAITS, SHARING_TRAIT]},
         "aggregates": {a: frozenset(p.uuid for p in known if a in p.aggregates) for a in AGGREGATES},
         "children": frozenset(p.uuid for p in known if not p.is_root),
+        "labels": {p.uuid: f'"{p.uuid}"'.encode() for p in known},
         "trees": {p.uuid: frozenset(q.uuid for q in known if q.root == p.uuid) for p in known if p.is_root},
         "roots": {p.uuid: frozenset([p.root]) for p in known},
         "parents": {p.uuid: p.parent is not None for p in known},

@@ -2,7 +2,9 @@
 
 """Candidates in columns say the same as candidates one by one."""
 
-from plimsoll.search.answer import Candidate, Combined, OneProviderEach
+import json
+
+from plimsoll.search.answer import Candidate, Combined
 from tests.unit.search.clouds import Cloud, group, host, told
 
 CLOUD = Cloud(
@@ -17,10 +19,9 @@ def from_columns(found: Combined) -> list[Candidate]:
     made: dict[int, Candidate] = {}
     for part in found.parts:
         for place, number in enumerate(part.numbers):
-            allocations = [(column.uuids[column.places[place]], amounts) for amounts, column in part.given]
+            allocations = [(column[place].uuid, amounts) for amounts, column in part.given]
             mappings = [
-                (suffix, tuple(column.uuids[column.places[place]] for column in columns))
-                for suffix, columns in part.served
+                (suffix, tuple(column[place].uuid for column in columns)) for suffix, columns in part.served
             ]
             made[number] = Candidate(tuple(allocations), tuple(mappings))
     return [made[number] for number in range(len(found))]
@@ -28,7 +29,6 @@ def from_columns(found: Combined) -> list[Candidate]:
 
 def test_columns_and_candidates_agree() -> None:
     found = CLOUD.candidates(*GROUPS).requests
-    assert isinstance(found, Combined)
     assert sorted(map(told, found)) == [
         "h DISK_GB:5 + n PCI:1 VCPU:3",
         "h DISK_GB:5 VCPU:1 + n PCI:1 VCPU:2",
@@ -38,12 +38,13 @@ def test_columns_and_candidates_agree() -> None:
     assert from_columns(found) == list(found) == [found[0], *found[1:]]
 
 
-def test_an_encoder_takes_pieces_by_place() -> None:
+def test_a_column_has_the_uuids_as_they_are_written() -> None:
     found = CLOUD.candidates(group("VCPU:1")).requests
-    assert isinstance(found, Combined)
     ((amounts, column),) = found.parts[0].given
     assert amounts == {"VCPU": 1}
-    assert column.of([uuid.upper() for uuid in column.uuids]) == [c.allocations[0][0].upper() for c in found]
+    written = [json.loads(label) for label in column.labels().tolist()]
+    assert written == [candidate.allocations[0][0] for candidate in found]
+    assert len({len(label) for label in column.labels().tolist()}) == 1
 
 
 def test_there_may_be_no_candidates() -> None:
@@ -51,5 +52,3 @@ def test_there_may_be_no_candidates() -> None:
     pair = group("PCI:1", "_1"), group("PCI:1", "_2")
     found = cloud.candidates(*pair, group_policy="none", same_subtrees=(frozenset(["_1", "_2"]),))
     assert (list(found.requests), list(found.providers)) == ([], [])
-    flat = Cloud(host("h", "VCPU:1")).candidates(group("VCPU:1")).requests
-    assert isinstance(flat, OneProviderEach)

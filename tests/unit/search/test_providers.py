@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
+from plimsoll.domain.world import World
+from plimsoll.search.picked import Picked
 from plimsoll.search.providers import find_providers
 from plimsoll.search.request import Conditions, ProvidersRequest
-from tests.unit.search.clouds import Cloud, amounts, any_of, host, names
+from tests.unit.search.clouds import CLASSES, TRAITS, Cloud, amounts, any_of, host, names
 
 CLOUD = Cloud(
     host("a", "VCPU:8", traits="FAST", aggs="x"),
@@ -25,11 +26,19 @@ def listed(cloud: Cloud = CLOUD, **wanted: Any) -> Any:
         wanted.pop("uuid", None), wanted.pop("name", None), Conditions(**wanted), resources
     )
     found = find_providers(cloud.world, cloud.index, request)
-    return [p.uuid for p in found if isinstance(p, Provider)] if isinstance(found, list) else found
+    return [provider.uuid for provider in found] if isinstance(found, Picked) else found
 
 
 def test_an_empty_request_lists_all_in_the_order_of_their_creation() -> None:
     assert listed() == ["a", "b", "a1"]
+
+
+def test_the_order_is_that_of_ids_even_if_they_were_given_out_of_turn() -> None:
+    cloud = Cloud(host("a"), host("c"))
+    new = [host("b"), host("d")]
+    cloud.world = World.of([*cloud.world.providers.values(), *new], classes=CLASSES, traits=TRAITS)
+    cloud.index = cloud.index.updated((None, each) for each in new)
+    assert listed(cloud) == ["a", "b", "c", "d"]
 
 
 @pytest.mark.parametrize(

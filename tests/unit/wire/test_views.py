@@ -3,24 +3,20 @@
 """What each version shows."""
 
 import json
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from plimsoll.domain.consumer import Consumer, ConsumerAllocations, ProviderAllocations
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
-from plimsoll.search.answer import (
-    NO_CANDIDATES,
-    Alike,
-    Candidate,
-    Candidates,
-    Column,
-    Combined,
-    OneProviderEach,
-)
+from plimsoll.search.answer import NO_CANDIDATES, Alike, Candidate, Candidates, Combined
+from plimsoll.search.index import Index
+from plimsoll.search.picked import NOBODY, Picked
 from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.wire.microversion import HIGHEST, VERSIONS
 from plimsoll.wire.views import allocations, candidates, inventories, names, providers, usages
@@ -43,8 +39,14 @@ CHILD = Provider(id=2, uuid="child", name="child", root="host", parent="host")
 REQUEST = CandidatesRequest(groups=(Group("", {"VCPU": 1}),))
 
 
+def picked(*several: Provider) -> Picked:
+    """These of the small cloud of HOST and CHILD, in which each takes the place of the one with its uuid."""
+    index = Index.build({each.uuid: each for each in (HOST, CHILD, *several)}.values())
+    return Picked(index, np.array([index.row(each.uuid) for each in several]))
+
+
 def shown(several: Sequence[Provider], minor: int, prefix: str = "") -> Any:
-    return json.loads(providers.providers(several, VERSIONS[minor], prefix))["resource_providers"]
+    return json.loads(providers.providers(picked(*several), VERSIONS[minor], prefix))["resource_providers"]
 
 
 @pytest.mark.parametrize(
@@ -91,26 +93,59 @@ def test_a_piece_is_made_once_for_each_provider_and_again_when_it_changes() -> N
         return provider.name.encode()
 
     kept = Kept(encode)
-    assert kept.of([HOST, CHILD]) == ["Höst".encode(), b"child"]
-    assert kept.of([CHILD, HOST, CHILD]) == [b"child", "Höst".encode(), b"child"]
+    assert kept.of(picked(HOST)) == ["Höst".encode()]
+    assert kept.of(picked(CHILD)) == [b"child"]
+    assert kept.of(picked(CHILD, HOST, CHILD)) == [b"child", "Höst".encode(), b"child"]
     renamed = replace(HOST, name="other")
-    assert kept.of([renamed]) == [b"other"]
+    assert kept.of(picked(renamed)) == [b"other"]
     assert made == [HOST, CHILD, renamed]
+
+
+def test_the_pieces_of_a_whole_chunk_are_one_as_long_as_nothing_in_it_changes() -> None:
+    kept = Kept(lambda provider: provider.name.encode())
+    hosts = [
+        replace(HOST, id=number, uuid=f"h{number}", name=f"h{number}", root=f"h{number}")
+        for number in range(600)
+    ]
+    index = Index.build(hosts)
+    rows = np.arange(600)
+    everybody = [provider.name.encode() for provider in hosts]
+    all_pieces = kept.of(Picked(index, rows))
+    assert len(all_pieces) == 3
+    assert b",".join(all_pieces) == b",".join(everybody)
+    assert all(map(operator.is_, all_pieces, kept.of(Picked(index, rows))))
+    # One of the first chunk is left out, the last chunk has a new name in it.
+    everybody[599] = b"other"
+    del everybody[3]
+    later = index.updated([(hosts[599], replace(hosts[599], name="other"))])
+    pieces = kept.of(Picked(later, np.delete(rows, 3)))
+    assert b",".join(pieces) == b",".join(everybody)
+    assert pieces[-2] is all_pieces[1]
+
+
+def test_a_removed_provider_leaves_its_chunk_whole() -> None:
+    kept = Kept(lambda provider: provider.name.encode())
+    hosts = [
+        replace(HOST, id=number, uuid=f"h{number}", name=f"h{number}", root=f"h{number}")
+        for number in range(3)
+    ]
+    index = Index.build(hosts).updated([(hosts[1], None)])
+    assert kept.of(Picked(index, np.array([0, 2]))) == [b"h0,h2"]
 
 
 def test_no_provider_is_taken_for_another_that_was_in_its_place() -> None:
     kept = Kept(lambda provider: provider.name.encode())
     for number in range(1000):  # each is gone when the next but one is made, and leaves its address to it
         provider = replace(HOST, uuid=f"host {number % 3}", name=str(number))
-        assert kept.of([provider]) == [str(number).encode()]
+        assert kept.of(picked(provider)) == [str(number).encode()]
 
 
 def test_each_variant_keeps_its_own_pieces() -> None:
     variants = Variants()
     one = variants.of("one", lambda _: b"1")
     assert variants.of("one", lambda _: b"never used") is one
-    assert variants.of("two", lambda _: b"2").of([HOST]) == [b"2"]
-    assert one.of([HOST]) == [b"1"]
+    assert variants.of("two", lambda _: b"2").of(picked(HOST)) == [b"2"]
+    assert one.of(picked(HOST)) == [b"1"]
 
 
 def test_the_generation_goes_with_an_inventory_unless_there_is_none() -> None:
@@ -173,12 +208,14 @@ def candidates_at(minor: int, found: Candidates) -> Any:
 
 
 def in_columns(*candidates: Candidate) -> Combined:
-    def of(uuid: str) -> Column:
-        return Column([uuid], [0])
+    known = {HOST.uuid: HOST, CHILD.uuid: CHILD}
+
+    def of(uuid: str) -> Picked:
+        return picked(known[uuid])
 
     parts = [
         Alike(
-            [number],
+            np.array([number]),
             tuple((amounts, of(uuid)) for uuid, amounts in candidate.allocations),
             tuple((suffix, tuple(map(of, uuids))) for suffix, uuids in candidate.mappings),
         )
@@ -192,7 +229,7 @@ TREE = Candidates(
         Candidate((("host", {"VCPU": 1}), ("child", {"VGPU": 1})), (("_G", ("child",)), ("", ("host",)))),
         Candidate((("host", {"VCPU": 1}),), (("", ("host", "child")),)),
     ),
-    providers=[HOST, CHILD],
+    providers=picked(HOST, CHILD),
 )
 
 
@@ -220,10 +257,12 @@ def test_candidates_are_keyed_and_later_mapped() -> None:
 
 
 @pytest.mark.parametrize("minor", [10, 12, 34, 39])
-def test_candidates_of_one_provider_each_look_like_any_other(minor: int) -> None:
-    single = OneProviderEach([HOST, CHILD], {"VCPU": 1}, ("", "_A"))
-    plain = Candidates(in_columns(*single), [])
-    assert candidates_at(minor, Candidates(single, [])) == candidates_at(minor, plain)
+def test_candidates_in_one_part_look_like_those_in_parts_of_their_own(minor: int) -> None:
+    each = picked(HOST, CHILD)
+    alike = Alike(np.arange(2), (({"VCPU": 1}, each),), (("", (each,)), ("_A", (each,))))
+    single = Combined(2, (alike,))
+    plain = Candidates(in_columns(*single), NOBODY)
+    assert candidates_at(minor, Candidates(single, NOBODY)) == candidates_at(minor, plain)
     assert len(candidates_at(minor, plain)["allocation_requests"]) == 2
 
 
@@ -249,5 +288,5 @@ def test_no_candidates_is_an_answer() -> None:
 
 def test_a_capacity_may_be_larger_than_any_machine_number() -> None:
     vast = replace(HOST, inventories={"VCPU": Inventory(total=2**31 - 1, allocation_ratio=3.4e38)})
-    summary = candidates_at(39, Candidates(in_columns(), [vast]))["provider_summaries"]["host"]
+    summary = candidates_at(39, Candidates(in_columns(), picked(vast)))["provider_summaries"]["host"]
     assert summary["resources"]["VCPU"]["capacity"] == vast.inventories["VCPU"].capacity

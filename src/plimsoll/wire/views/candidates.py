@@ -2,34 +2,30 @@
 
 """Candidates, and summaries of the providers in them.
 
-These answers can be megabytes, so they are put together from pieces of bytes. The search gives candidates in columns,
-and providers keep their identity until they change: each piece is encoded once, a summary once for all answers.
+These answers can be megabytes, so they are not encoded value by value. The search gives candidates in columns, which
+are written side by side; providers keep their identity until they change, and a summary is encoded once for all answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import partial
-from itertools import repeat
 from typing import Any
 
 import orjson
 
 from plimsoll.domain.provider import Provider
-from plimsoll.search.answer import (
-    Alike,
-    Candidate,
-    Candidates,
-    Column,
-    Combined,
-    OneProviderEach,
-    Requests,
-)
+from plimsoll.search.answer import Alike, Candidate, Candidates, Combined
+from plimsoll.search.labels import Texts
+from plimsoll.search.picked import Picked
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.wire.answers import encoded
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
 from plimsoll.wire.views.kept import Variants
+from plimsoll.wire.views.sheets import Sheet, lines_of, sheet
+
+_COMMA = b","
 
 _variants = Variants()
 
@@ -38,7 +34,7 @@ def candidates(found: Candidates, request: CandidatesRequest, version: Version) 
     return b"".join(
         (
             b'{"allocation_requests":[',
-            b",".join(_requests(found.requests, version)),
+            _requests(found.requests, version),
             b'],"provider_summaries":{',
             b",".join(_summaries(found.providers, request, version)),
             b"}}",
@@ -49,13 +45,18 @@ def candidates(found: Candidates, request: CandidatesRequest, version: Version) 
 # Allocation requests
 
 
-def _requests(requests: Requests, version: Version) -> list[bytes]:
+def _requests(requests: Combined, version: Version) -> bytes | memoryview:
     if not version.has(F.KEYED_ALLOCATIONS):
-        return [_listed(candidate) for candidate in requests]
-    with_mappings = version.has(F.MAPPINGS)
-    if isinstance(requests, OneProviderEach):
-        return _one_provider_each(requests, with_mappings=with_mappings)
-    return _combined(requests, with_mappings=with_mappings)
+        return b",".join([_listed(candidate) for candidate in requests])
+    parts = requests.parts
+    sheets = [_sheet(part, with_mappings=version.has(F.MAPPINGS)) for part in parts]
+    if len(sheets) == 1:
+        return sheets[0].reshape(-1)[: -len(_COMMA)].data
+    made = [b""] * len(requests)
+    for part, lines in zip(parts, map(lines_of, sheets), strict=True):
+        for number, line in zip(part.numbers.tolist(), lines, strict=True):
+            made[number] = line
+    return b"".join(made)[: -len(_COMMA)]
 
 
 def _listed(candidate: Candidate) -> bytes:
@@ -69,53 +70,30 @@ def _listed(candidate: Candidate) -> bytes:
     )
 
 
-def _one_provider_each(requests: OneProviderEach, *, with_mappings: bool) -> list[bytes]:
-    """All are the same text around the uuid of their provider."""
-    gap = "<uuid>"
-    shown: dict[str, Any] = {"allocations": {gap: {"resources": requests.resources}}}
-    if with_mappings:
-        shown["mappings"] = {suffix: [gap] for suffix in requests.suffixes}
-    around = orjson.dumps(shown).split(gap.encode())
-    return [provider.uuid.encode().join(around) for provider in requests.providers]
-
-
-def _combined(requests: Combined, *, with_mappings: bool) -> list[bytes]:
-    made = [b""] * len(requests)
-    for part in requests.parts:
-        for number, text in zip(part.numbers, _alike(part, with_mappings=with_mappings), strict=True):
-            made[number] = text
-    return made
-
-
-def _alike(part: Alike, *, with_mappings: bool) -> Iterator[bytes]:
-    """Texts that differ only in uuids: each piece is made once, and put into all candidates that have it."""
-    columns: list[Iterable[bytes]] = [repeat(b'{"allocations":{')]
+def _sheet(part: Alike, *, with_mappings: bool) -> Sheet:
+    """A line for each candidate, with a comma at its end."""
+    parts: list[bytes | Texts] = [b'{"allocations":{']
     before = b""
     for amounts, column in part.given:
-        after = b':{"resources":' + orjson.dumps(amounts) + b"}"
-        columns.append(column.of([before + orjson.dumps(uuid) + after for uuid in column.uuids]))
+        parts += [before, column.labels(), b':{"resources":' + orjson.dumps(amounts) + b"}"]
         before = b","
     if with_mappings:
-        columns.append(repeat(b'},"mappings":{'))
+        parts.append(b'},"mappings":{')
         before = b""
-        for suffix, served_by in part.served:
-            columns.append(_mapped(before + orjson.dumps(suffix) + b":", served_by))
+        for suffix, columns in part.served:
+            parts.append(before + orjson.dumps(suffix) + b":[")
+            for column in columns:
+                parts += [column.labels(), b","]
+            parts[-1] = b"]"
             before = b","
-    columns.append(repeat(b"}}"))
-    return map(b"".join, zip(*columns, strict=False))
-
-
-def _mapped(name: bytes, columns: Sequence[Column]) -> Iterable[bytes]:
-    if len(columns) == 1:
-        return columns[0].of([name + b"[" + orjson.dumps(uuid) + b"]" for uuid in columns[0].uuids])
-    several = zip(*[column.of(column.uuids) for column in columns], strict=True)
-    return [name + orjson.dumps(uuids) for uuids in several]
+    parts.append(b"}}" + _COMMA)
+    return sheet(len(part.numbers), parts)
 
 
 # Provider summaries
 
 
-def _summaries(providers: Sequence[Provider], request: CandidatesRequest, version: Version) -> list[bytes]:
+def _summaries(providers: Picked, request: CandidatesRequest, version: Version) -> list[bytes]:
     with_traits = version.has(F.CANDIDATES_BY_TRAITS)
     if not version.has(F.ALL_CLASSES_IN_SUMMARIES):
         asked = frozenset(name for group in request.groups for name in group.resources)

@@ -3,7 +3,7 @@
 """Encoded pieces, kept until what they describe changes.
 
 Providers are frozen: while the object is the same, so is what was made of it. A piece costs a dictionary look-up
-the second time, which is what makes answers with thousands of providers quick.
+the second time, and all pieces of a chunk of the index cost one: that makes answers with thousands of providers quick.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ import threading
 from collections.abc import Callable, Hashable, Sequence
 
 from plimsoll.domain.provider import Provider
+from plimsoll.search.picked import Part, Picked
+from plimsoll.search.table import Chunk
 
 MOST_PIECES = 200_000
 MOST_VARIANTS = 16
+MOST_WHOLE = 64
+"""Of so many chunks all pieces are kept a second time, as one."""
 
 
 class Kept:
     """One piece for each provider, made by `encode`. Threads may share it."""
 
-    __slots__ = ("_encode", "_lock", "_piece_by_id", "_provider_by_uuid")
+    __slots__ = ("_encode", "_lock", "_piece_by_id", "_provider_by_uuid", "_whole_by_number")
 
     def __init__(self, encode: Callable[[Provider], bytes]) -> None:
         self._encode = encode
@@ -28,8 +32,27 @@ class Kept:
         # By the identity of the provider, which is kept here, so that no other can be taken for it.
         self._piece_by_id: dict[int, bytes] = {}
         self._provider_by_uuid: dict[str, Provider] = {}
+        self._whole_by_number: dict[int, tuple[Chunk, bytes]] = {}
 
-    def of(self, providers: Sequence[Provider]) -> list[bytes]:
+    def of(self, picked: Picked) -> list[bytes]:
+        """The pieces, where possible many in one, with commas between them."""
+        pieces: list[bytes] = []
+        for part in picked.by_chunk():
+            if part.number < MOST_WHOLE and part.is_whole:
+                pieces.append(self._whole(part))
+            else:
+                pieces += self._each(part.providers())
+        return pieces
+
+    def _whole(self, part: Part) -> bytes:
+        known = self._whole_by_number.get(part.number)
+        if known is not None and known[0] is part.chunk:
+            return known[1]
+        whole = b",".join(self._each(part.providers()))
+        self._whole_by_number[part.number] = part.chunk, whole
+        return whole
+
+    def _each(self, providers: Sequence[Provider]) -> list[bytes]:
         known = list(map(self._piece_by_id.get, map(id, providers)))
         if all(known):
             return known  # type: ignore[return-value]

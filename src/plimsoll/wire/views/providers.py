@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, partial
 
 import orjson
 
 from plimsoll.domain.provider import Provider
+from plimsoll.search.picked import Picked
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
 from plimsoll.wire.views.kept import Variants
@@ -33,7 +33,7 @@ def provider(one: Provider, version: Version, prefix: str) -> bytes:
     return _encoded(one, links=_links(version), nested=version.has(F.PROVIDER_TREES), prefix=prefix)
 
 
-def providers(several: Sequence[Provider], version: Version, prefix: str) -> bytes:
+def providers(several: Picked, version: Version, prefix: str) -> bytes:
     links, nested = _links(version), version.has(F.PROVIDER_TREES)
     kept = _variants.of((links, nested, prefix), partial(_encoded, links=links, nested=nested, prefix=prefix))
     return b'{"resource_providers":[' + b",".join(kept.of(several)) + b"]}"
