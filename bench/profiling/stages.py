@@ -51,6 +51,7 @@ BY_FILE: tuple[tuple[str, str], ...] = (
     ("storage/", "SQL"),
     ("search/combine.py", "combining"),
     ("search/join.py", "combining"),
+    ("search/lookalikes.py", "combining"),
     ("search/visit.py", "combining"),
     ("search/slots.py", "combining"),
     ("search/write.py", "combining"),

@@ -12,7 +12,7 @@ from plimsoll.search.index import Index
 from plimsoll.search.picked import Picked
 from plimsoll.search.plan import NameMissing, Plan, plan_group, plan_request, roots_wanted
 from plimsoll.search.request import CandidatesRequest, Order
-from plimsoll.search.rows import numbers_of, rows_of_numbers
+from plimsoll.search.rows import Numbers, numbers_of
 from plimsoll.search.slots import Slot
 from plimsoll.search.visit import choices
 from plimsoll.search.write import added_up, combined, giving
@@ -79,9 +79,17 @@ def _at_single_providers(index: Index, found: Plan, order: Order, limit: int | N
 
 def _at_trees(index: Index, found: Plan, order: Order, limit: int | None) -> Candidates:
     chosen = choices(index, found, order, limit)
-    givers = rows_of_numbers(chosen[:, giving(found.slots)].ravel(), index.size)
-    described = givers if found.one_of_tree else index.below(index.roots_of(givers))
-    return Candidates(
-        requests=combined(index, found.slots, chosen),
-        providers=Picked(index, numbers_of(described, index.size)),
+    givers = _distinct(chosen[:, giving(found.slots)], index.size)
+    described = (
+        givers
+        if found.one_of_tree
+        else index.trees.members(_distinct(index.root_by_row()[givers], index.size))
     )
+    return Candidates(requests=combined(index, found.slots, chosen), providers=Picked(index, described))
+
+
+def _distinct(rows: Numbers, size: int) -> Numbers:
+    """Each row once, ascending."""
+    there = np.zeros(size, np.bool_)
+    there[rows] = True
+    return np.flatnonzero(there)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What all providers have of one resource class, in columns that are cut into blocks of rows.
+"""What providers have of one resource class, in columns that are cut into blocks of rows.
 
 Nothing here ever changes in place. A claim replaces the `free` column of one block and shares all others, so
 that its cost does not depend on how many providers there are. A block in which few providers have the class
@@ -11,11 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.domain.inventory import MAX_INT, Inventory
-from plimsoll.search.rows import NONE, Mask, Numbers, Rows, rows_of
+from plimsoll.search.rows import Mask, Numbers
+
+_T = TypeVar("_T", bound=np.generic)
 
 BLOCK_BITS = 12
 BLOCK = 1 << BLOCK_BITS
@@ -73,12 +77,12 @@ class Block:
     free: Numbers
     """Capacity less what is used; below zero where a provider is over-full, and where the class is absent."""
 
-    def write(self, mask: Mask, answers: Mask) -> None:
-        """Puts one answer per column entry into the block's part of a mask over all rows."""
+    def write(self, sheet: NDArray[_T], answers: NDArray[_T]) -> None:
+        """Puts one answer per column entry into the block's part of a sheet over all rows."""
         if self.terms.where is None:
-            mask[:] = answers
+            sheet[:] = answers
         else:
-            mask[self.terms.where] = answers
+            sheet[self.terms.where] = answers
 
     def used(self, entries: Mapping[int, int]) -> Block:
         free = self.free.copy()
@@ -86,70 +90,6 @@ class Block:
             place = self.terms.place(row)
             free[place] = self.terms.capacity[place] - used
         return Block(self.terms, free)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Stock:
-    """One resource class of all providers. A block in which nobody has the class is None."""
-
-    blocks: tuple[Block | None, ...] = ()
-    rows: Rows = NONE
-    """Who has an inventory of the class."""
-
-    def cutting(self, amount: int, size: int) -> Mask | None:
-        """Whose units allow one piece of this size; None says: everybody's."""
-        if all(block is None or block.terms.cut_everywhere(amount) for block in self.blocks):
-            return None
-        mask = np.zeros(_padded(size), np.bool_)
-        for number, block in enumerate(self.blocks):
-            if block is not None:
-                block.write(mask[number * BLOCK : (number + 1) * BLOCK], block.terms.cutting(amount))
-        return mask[:size]
-
-    def holding(self, amount: int, size: int) -> Mask:
-        """Who has this much left."""
-        mask = np.zeros(_padded(size), np.bool_)
-        for number, block in enumerate(self.blocks):
-            if block is not None:
-                block.write(mask[number * BLOCK : (number + 1) * BLOCK], block.free >= amount)
-        return mask[:size]
-
-    def room(self, row: int) -> int:
-        """How much one consumer may still take in all: neither more than is free nor than max_unit."""
-        block = self.blocks[row >> BLOCK_BITS]
-        assert block is not None, "only asked where the class is known to be there"
-        place = block.terms.place(row)
-        return min(block.free.item(place), block.terms.max_unit.item(place))
-
-    def rooms(self, numbers: Numbers) -> Numbers:
-        """`room` of many rows at once, all of which have the class."""
-        rooms = np.zeros(len(numbers), np.int64)
-        in_block = numbers >> BLOCK_BITS
-        for number, block in enumerate(self.blocks):
-            here = in_block == number
-            if block is not None and here.any():
-                places = block.terms.places(numbers[here] & (BLOCK - 1))
-                rooms[here] = np.minimum(block.free[places], block.terms.max_unit[places])
-        return rooms
-
-    def used(self, entries: Mapping[int, int]) -> Stock:
-        """With other usages at some rows that have the class: the work of a claim."""
-        blocks = list(self.blocks)
-        for number, rows in _by_block(entries).items():
-            block = blocks[number]
-            assert block is not None, "usage of a class that the provider does not have"
-            blocks[number] = block.used({row: entries[row] for row in rows})
-        return Stock(tuple(blocks), self.rows)
-
-    def replaced(self, entries: Mapping[int, tuple[Inventory, int] | None]) -> Stock:
-        """With other inventories and usages at some rows; None where the class is gone."""
-        blocks = list(self.blocks)
-        for number, rows in _by_block(entries).items():
-            blocks.extend([None] * (number + 1 - len(blocks)))
-            blocks[number] = _rewritten(blocks[number], {row & (BLOCK - 1): entries[row] for row in rows})
-        gone = rows_of([row for row, entry in entries.items() if entry is None])
-        here = rows_of([row for row, entry in entries.items() if entry is not None])
-        return Stock(tuple(blocks), (self.rows & ~gone) | here)
 
 
 @dataclass(slots=True, eq=False)
@@ -167,7 +107,7 @@ class Column:
 
     def replaced(self, values: Mapping[int, int]) -> Column:
         blocks = list(self.blocks)
-        for number, rows in _by_block(values).items():
+        for number, rows in by_block(values).items():
             while len(blocks) <= number:
                 blocks.append(np.zeros(BLOCK, np.int64))
             changed = blocks[number].copy()
@@ -181,7 +121,7 @@ _NOTHING = np.array([[ABSENT], [0], [MAX_INT], [1], [-_LIMIT]], np.int64)
 """The columns of a row without the class: capacity, min_unit, max_unit, step_size, free."""
 
 
-def _rewritten(block: Block | None, entries: Mapping[int, tuple[Inventory, int] | None]) -> Block | None:
+def rewritten(block: Block | None, entries: Mapping[int, tuple[Inventory, int] | None]) -> Block | None:
     columns = np.empty((5, BLOCK), np.int64)
     columns[:] = _NOTHING
     highest_min_unit, lowest_max_unit, step_sizes = 0, MAX_INT, {1}
@@ -220,11 +160,7 @@ def _rewritten(block: Block | None, entries: Mapping[int, tuple[Inventory, int] 
     return Block(terms, free)
 
 
-def _padded(size: int) -> int:
-    return -(-size // BLOCK) * BLOCK
-
-
-def _by_block(rows: Iterable[int]) -> dict[int, list[int]]:
+def by_block(rows: Iterable[int]) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for row in rows:
         found.setdefault(row >> BLOCK_BITS, []).append(row)

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from plimsoll.search.index import Index
 from plimsoll.search.request import AnyOf
-from plimsoll.search.rows import NONE, Rows, rows_of_mask
+from plimsoll.search.rows import NONE, Rows
 
 
 class Reason(Enum):
@@ -175,8 +175,7 @@ class Cuts:
     reason = Reason.UNITS
 
     def keep(self, index: Index, rows: Rows) -> Rows:
-        mask = index.stock(self.resource_class).cutting(self.amount, index.size)
-        return rows if mask is None else rows & rows_of_mask(mask)
+        return rows & index.stock(self.resource_class).cutting(self.amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +187,7 @@ class Holds:
     reason = Reason.CAPACITY
 
     def keep(self, index: Index, rows: Rows) -> Rows:
-        return rows & rows_of_mask(index.stock(self.resource_class).holding(self.amount, index.size))
+        return rows & index.stock(self.resource_class).holding(self.amount)
 
 
 @dataclass(frozen=True, slots=True)

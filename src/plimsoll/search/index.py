@@ -17,18 +17,17 @@ from rpds import HashTrieMap
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
-from plimsoll.search.columns import Column, Stock
 from plimsoll.search.labels import Labels, Texts
 from plimsoll.search.rows import (
     NONE,
     Numbers,
     Rows,
-    mask_of,
     numbers_of,
     rows_of,
-    rows_of_numbers,
 )
+from plimsoll.search.stock import Stock
 from plimsoll.search.table import Table
+from plimsoll.search.trees import Trees
 
 Change = tuple[Provider | None, Provider | None]
 """A provider before and after; None before it was created and after it was removed."""
@@ -51,8 +50,7 @@ class Index:
     _row_by_uuid: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
     table: Table = field(default_factory=Table)
     _labels: Labels = field(default_factory=Labels)
-    _roots: Column = field(default_factory=Column)
-    _parents: Column = field(default_factory=Column)
+    trees: Trees = field(default_factory=Trees)
     _stocks: HashTrieMap[str, Stock] = field(default_factory=HashTrieMap)
     _traits: HashTrieMap[str, Rows] = field(default_factory=HashTrieMap)
     _aggregates: HashTrieMap[str, Rows] = field(default_factory=HashTrieMap)
@@ -128,27 +126,19 @@ class Index:
 
     def root_by_row(self) -> Numbers:
         """The row of the root of each row's tree. What it says of rows not in use means nothing."""
-        return self._roots.whole()
+        return self.trees.roots.whole()
 
     def parent_by_row(self) -> Numbers:
         """The row of each row's parent, -1 for roots."""
-        return self._parents.whole()
+        return self.trees.parents.whole()
 
     def roots_of(self, rows: Rows) -> Rows:
         """The roots of the trees that these rows belong to."""
-        nested = rows & self.children
-        if not nested:
-            return rows
-        roots = self.root_by_row()[numbers_of(nested, self.size)]
-        return (rows ^ nested) | rows_of_numbers(roots, self.size)
+        return self.trees.roots_of(rows)
 
     def below(self, roots: Rows) -> Rows:
         """All rows of the trees with these roots, the roots among them."""
-        if not roots or not self.children:
-            return roots
-        children = numbers_of(self.children, self.size)
-        near = mask_of(roots, self.size)[self.root_by_row()[children]]
-        return roots | rows_of_numbers(children[near], self.size)
+        return self.trees.below(roots)
 
     def anchors(self, row: int) -> Rows:
         """The roots of all trees that a sharing provider serves: one of theirs is in an aggregate of its own."""
@@ -241,32 +231,38 @@ class _Draft:
         for uuid, row in self.rows.items():
             rows = rows.discard(uuid) if row is None else rows.insert(uuid, row)
         new = {row: uuid for uuid, row in self.rows.items() if row is not None}
+        trees = self._trees(rows)
         moved = bool(self.roots or self.aggregates)
         return Index(
             size=self.size,
-            live=_switched(base.live, {row: after is not None for row, after in self.providers.items()})
-            if self.rows
-            else base.live,
-            children=_switched(
-                base.children, {row: parent is not None for row, parent in self.parents.items()}
-            ),
+            live=trees.live,
+            children=trees.children,
             last_id=self.last_id,
             by_id=self.by_id,
             _row_by_uuid=rows,
             table=base.table.replaced(self.providers),
             _labels=base._labels.replaced(new) if new else base._labels,
-            _roots=base._roots.replaced({row: rows[root] for row, root in self.roots.items()})
-            if self.roots
-            else base._roots,
-            _parents=base._parents.replaced(
-                {row: -1 if parent is None else rows[parent] for row, parent in self.parents.items()}
-            )
-            if self.parents
-            else base._parents,
+            trees=trees,
             _stocks=self._stocks(),
             _traits=_members(base._traits, self.traits),
             _aggregates=_members(base._aggregates, self.aggregates),
             _anchors={} if moved else base._anchors,
+        )
+
+    def _trees(self, rows: HashTrieMap[str, int]) -> Trees:
+        old = self.base.trees
+        if not self.rows and not self.roots and not self.parents:
+            return old
+        alive = {row: after is not None for row, after in self.providers.items()}
+        with_parent = {row: parent is not None for row, parent in self.parents.items()}
+        return Trees(
+            size=self.size,
+            live=_switched(old.live, alive),
+            children=_switched(old.children, with_parent),
+            roots=old.roots.replaced({row: rows[root] for row, root in self.roots.items()}),
+            parents=old.parents.replaced(
+                {row: -1 if parent is None else rows[parent] for row, parent in self.parents.items()}
+            ),
         )
 
     def _stocks(self) -> HashTrieMap[str, Stock]:

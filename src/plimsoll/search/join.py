@@ -31,6 +31,8 @@ class Joined:
     tree: Numbers
     cut: Mask
     """By tree: whether it may have more."""
+    partial: Numbers
+    """How many partial choices were looked at, slot after slot; by tree, where that is known."""
 
     @property
     def turn(self) -> Numbers:
@@ -47,17 +49,28 @@ class Joined:
     def finished(self) -> Joined:
         """Without the trees that may have more."""
         keep = ~self.cut[self.tree]
-        return Joined(self.choices[keep], self.tree[keep], np.zeros_like(self.cut))
+        return Joined(self.choices[keep], self.tree[keep], np.zeros_like(self.cut), self.partial)
 
 
-def join(index: Index, plan: Plan, options: Sequence[Options], width: int | None, most: int) -> Joined | None:
-    """Up to `width` partial choices of each tree are followed. None if there are more than `most` in all."""
+def in_order(counts: Sequence[int]) -> tuple[int, ...]:
+    """The slots in the order in which they are filled, by how many options they have in all: few first."""
+    return tuple(sorted(range(len(counts)), key=counts.__getitem__))
+
+
+def join(
+    index: Index, plan: Plan, options: Sequence[Options], order: Sequence[int], width: int | None, most: int
+) -> Joined | None:
+    """The slots are filled in this order, and up to `width` partial choices of each tree are followed.
+
+    None if there are more than `most` in all.
+    """
     rules = _Rules(index, plan, options)
     trees = len(options[0].count)
     tree = np.arange(trees)
     cut = np.zeros(trees, np.bool_)
     chosen: dict[int, Numbers] = {}
-    for number in sorted(range(len(options)), key=lambda number: len(options[number].rows)):
+    partial: list[Numbers] = []
+    for number in order:
         option = options[number]
         if width is not None:
             enough = _enough(tree, option.count, width * _AHEAD, cut)
@@ -70,12 +83,14 @@ def join(index: Index, plan: Plan, options: Sequence[Options], width: int | None
         base = np.repeat(np.arange(len(tree)), count)
         place = np.arange(total) - (ends - count - option.start[tree])[base]
         tree, chosen = _only(tree, chosen, base)
+        partial.append(np.bincount(tree, minlength=trees))
         chosen[number] = option.rows[place]
         keep = rules.kept(chosen, number, place)
         if width is not None:
             keep = _first(tree, keep, width, cut)
         tree, chosen = _only(tree, chosen, keep)
-    return Joined(np.column_stack([chosen[number] for number in range(len(options))]), tree, cut)
+    choices = np.column_stack([chosen[number] for number in range(len(options))])
+    return Joined(choices, tree, cut, np.array(partial))
 
 
 def _only(

@@ -120,7 +120,7 @@ def _slots(
     same = (group.conditions, tuple(group.resources.items()), group.one_provider)
     if same not in known:
         known[same] = list(slots_of(index, group, roots, tree))
-    return tuple([replace(slot, suffix=group.suffix) for slot in known[same]])
+    return tuple([Slot(group.suffix, slot.resources, slot.supply) for slot in known[same]])
 
 
 def plan_request(index: Index, request: CandidatesRequest, parts: Sequence[Plan]) -> Plan | None:

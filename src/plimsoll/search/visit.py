@@ -16,7 +16,8 @@ import numpy as np
 
 from plimsoll.search.combine import Choice, Combiner
 from plimsoll.search.index import Index
-from plimsoll.search.join import Joined, join
+from plimsoll.search.join import Joined
+from plimsoll.search.lookalikes import join_alike, join_each
 from plimsoll.search.options import options_at
 from plimsoll.search.plan import Plan
 from plimsoll.search.request import Order
@@ -116,8 +117,9 @@ class _Visit:
             width *= 8
 
     def _join(self, anchors: Numbers, width: int | None, most: int) -> Joined | None:
-        options = options_at(self.index, self.plan, anchors, self.shuffle)
-        return join(self.index, self.plan, options, width, most)
+        if self.lenders or self.shuffle is not None:
+            return join_each(self.index, self.plan, anchors, width, most, self.shuffle)
+        return join_alike(self.index, self.plan, anchors, width, most)
 
     def _one_by_one(self, anchors: Numbers, limit: int | None = None) -> Joined:
         options = options_at(self.index, self.plan, anchors, self.shuffle)
@@ -131,12 +133,15 @@ class _Visit:
         tree = np.array([tree for tree, _ in taken], np.int64)
         table = np.array([choice for _, choice in taken], np.int64).reshape(len(taken), len(self.plan.slots))
         order = np.argsort(tree, kind="stable")
-        return Joined(table[order], tree[order], np.zeros(len(anchors), np.bool_))
+        nothing = np.zeros(len(anchors), np.int64)
+        return Joined(table[order], tree[order], nothing.astype(np.bool_), nothing)
 
     def _in_turns(self, parts: Sequence[Joined]) -> Numbers:
-        turns = np.concatenate([np.empty(0, np.int64), *[part.turn for part in parts]])
-        found = [np.empty((0, len(self.plan.slots)), np.int64), *[part.choices for part in parts]]
-        return np.concatenate(found)[np.argsort(turns, kind="stable")]
+        if not parts:
+            return np.empty((0, len(self.plan.slots)), np.int64)
+        turns = np.concatenate([part.turn for part in parts])
+        found: Numbers = np.concatenate([part.choices for part in parts])
+        return found[np.argsort(turns, kind="stable")]
 
     def _once(self, found: Numbers) -> Numbers:
         """Without repetitions. Only what lenders do without anybody else can be found at several trees."""

@@ -43,19 +43,24 @@ _Sharing = dict[int, int]
 
 def _by_sharing(slots: Sequence[Slot], choices: Numbers) -> list[tuple[_Sharing, Numbers]]:
     """The choices (by number), sorted by which slots share a provider."""
+    numbers = giving(slots)
+    columns = np.ascontiguousarray(choices.T)
+    if not _shares(columns[numbers]):
+        return [({slot: slot for slot in numbers}, np.arange(len(choices)))]
     kind = np.zeros(len(choices), np.int64)
     kinds: list[_Sharing] = [{}]
-    numbers = giving(slots)
     for place, slot in enumerate(numbers):
         first = np.full(len(choices), slot)
         for earlier in reversed(numbers[:place]):
-            first[choices[:, earlier] == choices[:, slot]] = earlier
-        if (first == slot).all():
-            kinds = [{**known, slot: slot} for known in kinds]
-        else:
-            codes, kind = np.unique(kind * len(slots) + first, return_inverse=True)
-            kinds = [{**kinds[code // len(slots)], slot: code % len(slots)} for code in codes.tolist()]
+            first[columns[earlier] == columns[slot]] = earlier
+        codes, kind = np.unique(kind * len(slots) + first, return_inverse=True)
+        kinds = [{**kinds[code // len(slots)], slot: code % len(slots)} for code in codes.tolist()]
     return [(shared, np.flatnonzero(kind == number)) for number, shared in enumerate(kinds)]
+
+
+def _shares(columns: Numbers) -> bool:
+    """Whether a row is in two columns at the same place."""
+    return any((columns[apart:] == columns[:-apart]).any() for apart in range(1, len(columns)))
 
 
 def _alike(

@@ -57,11 +57,7 @@ def said(index: Index) -> dict[str, object]:
     for name in CLASSES:
         stock = index.stock(name)
         for amount in range(1, 7):
-            cutting = stock.cutting(amount, index.size)
-            holding = stock.holding(amount, index.size)
-            rows = [row for row in numbers_of(stock.rows, index.size).tolist() if holding[row]]
-            cut = [row for row in rows if cutting is None or cutting[row]]
-            stocks[name, amount] = frozenset(index.provider(row).uuid for row in cut)
+            stocks[name, amount] = names(stock.rows & stock.cutting(amount) & stock.holding(amount))
         stocks[name, 0] = names(stock.rows)
     parents = index.parent_by_row()
     return {

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from plimsoll.domain.inventory import MAX_INT, Inventory
 from plimsoll.search import columns
-from plimsoll.search.columns import Column, Stock
-from plimsoll.search.rows import Mask, mask_of
+from plimsoll.search.columns import Column
+from plimsoll.search.rows import mask_of
+from plimsoll.search.stock import Stock
 
 SIZE = 40
 
@@ -38,9 +39,8 @@ entries = st.dictionaries(st.integers(0, SIZE - 1), st.tuples(inventories(), st.
 
 
 def admitting(stock: Stock, amount: int) -> list[int]:
-    cutting = stock.cutting(amount, SIZE)
-    mask: Mask = mask_of(stock.rows, SIZE) & stock.holding(amount, SIZE)
-    return [row for row in range(SIZE) if mask[row] and (cutting is None or cutting[row])]
+    admitting = stock.cutting(amount) & stock.holding(amount)
+    return [row for row in range(SIZE) if admitting >> row & 1]
 
 
 def allowed(entries: Mapping[int, tuple[Inventory, int]], amount: int) -> list[int]:
@@ -77,6 +77,22 @@ def test_a_claim_changes_what_is_left_and_not_the_stock_before_it(
     assert admitting(before, amount) == allowed(entries, amount)
 
 
+@given(entries.filter(bool), st.data())
+def test_what_was_asked_before_is_right_after_any_claims(
+    entries: dict[int, tuple[Inventory, int]], data: st.DataObject
+) -> None:
+    stock = Stock().replaced(entries)
+    amounts = st.sets(st.integers(1, 4))
+    for _ in range(5):
+        for amount in data.draw(amounts):
+            assert admitting(stock, amount) == allowed(entries, amount)
+        claims = data.draw(st.dictionaries(st.sampled_from(sorted(entries)), st.integers(0, 14)))
+        entries = {row: (inventory, claims.get(row, used)) for row, (inventory, used) in entries.items()}
+        stock = stock.used(claims)
+    for amount in range(1, 5):
+        assert admitting(stock, amount) == allowed(entries, amount)
+
+
 @given(entries)
 def test_room_is_what_is_left_but_no_more_than_one_consumer_may_have(
     entries: dict[int, tuple[Inventory, int]],
@@ -110,4 +126,4 @@ def test_a_provider_with_less_than_nothing_to_give_keeps_its_place() -> None:
     stock = Stock().replaced({0: (less_than_nothing, 1), 1: (Inventory(total=5), 5)})
     relieved = stock.used({0: 0})
     assert relieved.room(1) == 0
-    assert not relieved.holding(1, SIZE).any()
+    assert not relieved.holding(1)

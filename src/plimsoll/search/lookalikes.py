@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Trees that look alike to a plan have the same choices.
+
+Most hosts of a cloud are of a few models. Choices are therefore worked out for one tree of each look, said in places
+of the tree instead of rows, and put down for all that look like it. They depend on nothing but the look, so that they
+are also kept for later searches, whatever was written in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from plimsoll.search.index import Index
+from plimsoll.search.join import Joined, in_order, join
+from plimsoll.search.options import options_at
+from plimsoll.search.plan import Plan
+from plimsoll.search.rows import Mask, Numbers, Rows, mask_of
+
+MOST_CELLS = 1 << 18
+"""Trees times rows of the largest: beyond that it does not pay to look at all of them side by side."""
+_MOST_NEW = 64
+"""So many new looks at once are worked out one by one; where there are more, it is quicker to take all trees alike."""
+_MOST_KEPT = 128
+_LARGEST_KEPT = 4096
+"""So many numbers the choices of one look may have to be kept."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """The choices at all trees of one look."""
+
+    places: Numbers
+    """One row each, one column per slot."""
+    cut: bool
+    partial: Numbers
+    """How many partial choices were looked at, slot after slot."""
+
+
+_kept: dict[Hashable, _Found] = {}
+
+
+def join_alike(index: Index, plan: Plan, anchors: Numbers, width: int | None, most: int) -> Joined | None:
+    """What `join` finds at these trees, to which nobody lends anything."""
+    if len(anchors) * index.trees.largest > MOST_CELLS:
+        return join_each(index, plan, anchors, width, most)
+    rows = index.trees.rows(anchors)
+    view = _View(index, plan, rows)
+    looks, look = view.looks()
+    known = [_kept.get((view.asked, width, most, each)) for each in looks]
+    new = [number for number, found in enumerate(known) if found is None]
+    if len(new) > _MOST_NEW:
+        return join_each(index, plan, anchors, width, most)
+    if new:
+        first = [int(np.argmax(look == number)) for number in new]
+        joined = join(index, plan, options_at(index, plan, anchors[first]), view.order, width, most)
+        if joined is None:
+            return None
+        for place, number in enumerate(new):
+            known[number] = found = _found(index, joined, place)
+            _keep((view.asked, width, most, looks[number]), found)
+    return _put_down([found for found in known if found is not None], look, rows, most)
+
+
+def join_each(
+    index: Index,
+    plan: Plan,
+    anchors: Numbers,
+    width: int | None,
+    most: int,
+    shuffle: np.random.Generator | None = None,
+) -> Joined | None:
+    """The same without regard to looks."""
+    options = options_at(index, plan, anchors, shuffle)
+    return join(index, plan, options, in_order([len(option.rows) for option in options]), width, most)
+
+
+class _View:
+    """Some trees as a plan sees them."""
+
+    def __init__(self, index: Index, plan: Plan, rows: Numbers) -> None:
+        self.index = index
+        self.plan = plan
+        self.rows = rows
+        supplies = list({id(slot.supply): slot.supply for slot in plan.slots}.values())
+        number_by_id = {id(supply): number for number, supply in enumerate(supplies)}
+        self.supply_of = [number_by_id[id(slot.supply)] for slot in plan.slots]
+        self.offered = [self._among(supply.rows) for supply in supplies]
+        self.order = in_order([int(np.count_nonzero(self.offered[number])) for number in self.supply_of])
+
+    def _among(self, those: Rows) -> Mask:
+        return mask_of(those, self.index.trees.nobody + 1)[self.rows]
+
+    @property
+    def asked(self) -> Hashable:
+        """What decides about choices and is the same for all trees."""
+        plan = self.plan
+        slots = [
+            (number, slot.one_provider, *slot.resources.items())
+            for number, slot in zip(self.supply_of, plan.slots, strict=True)
+        ]
+        subtrees = tuple(plan.subtree_numbers())
+        return (*slots, self.order, plan.isolated, plan.one_of_tree, subtrees)
+
+    def looks(self) -> tuple[list[bytes], Numbers]:
+        """The different looks, and which of them each tree has."""
+        parts = [part.view(np.uint8) for part in self._parts()]
+        sheet = np.concatenate(parts, axis=1)
+        if (sheet == sheet[0]).all():
+            return [sheet[0].tobytes()], np.zeros(len(sheet), np.int64)
+        text, width = sheet.tobytes(), sheet.shape[1]
+        number_by_look: dict[bytes, int] = {}
+        numbers = [
+            number_by_look.setdefault(text[start : start + width], len(number_by_look))
+            for start in range(0, len(text), width)
+        ]
+        return list(number_by_look), np.array(numbers)
+
+    def _parts(self) -> Iterator[Mask | Numbers]:
+        """What decides about choices, row by row of each tree."""
+        plan = self.plan
+        yield from self.offered
+        yield from map(self._among, plan.together)
+        for name, numbers in plan.contended().items():
+            wanted = sum(plan.slots[number].resources[name] for number in numbers)
+            rooms = self.index.stock(name).room_by_row(self.index.trees.nobody + 1)
+            offered = np.logical_or.reduce([self.offered[self.supply_of[number]] for number in numbers])
+            yield np.minimum(rooms[self.rows], wanted) * offered
+        if plan.subtree_numbers():
+            yield self.index.trees.parent_place_by_row[self.rows]
+
+
+def _found(index: Index, joined: Joined, tree: int) -> _Found:
+    places = index.trees.place_by_row[joined.choices[joined.tree == tree]]
+    return _Found(places, bool(joined.cut[tree]), joined.partial[:, tree])
+
+
+def _keep(key: Hashable, found: _Found) -> None:
+    if found.places.size <= _LARGEST_KEPT:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[key] = found
+
+
+def _put_down(found: Sequence[_Found], look: Numbers, rows: Numbers, most: int) -> Joined | None:
+    """The choices of each tree, by what was found for its look."""
+    partial = np.array([each.partial for each in found])[look].sum(axis=0)
+    if (partial > most).any():
+        return None
+    sizes = np.array([len(each.places) for each in found])
+    count = sizes[look]
+    ends = np.cumsum(count)
+    tree = np.repeat(np.arange(len(look)), count)
+    place = np.arange(len(tree)) - (ends - count - (np.cumsum(sizes) - sizes)[look])[tree]
+    places = np.concatenate([each.places for each in found])[place]
+    cut = np.array([each.cut for each in found])[look]
+    return Joined(rows[tree[:, None], places], tree, cut, partial)

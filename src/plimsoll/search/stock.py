@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""One resource class of all providers: who has how much of it, and who could give a certain amount.
+
+The same amounts are asked for again and again, and between two searches only a few providers change. Who could give an
+amount is therefore kept, and handed on to the next stock together with the rows that have to be looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from plimsoll.domain.inventory import Inventory
+from plimsoll.search import columns
+from plimsoll.search.columns import Block, by_block, rewritten
+from plimsoll.search.rows import NONE, Mask, Numbers, Rows, rows_of, rows_of_mask
+
+_MOST_AMOUNTS = 64
+_MOST_CHANGED = 64
+
+Known = dict[int, Rows]
+"""Rows by amount."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stock:
+    """A block in which nobody has the class is None."""
+
+    blocks: tuple[Block | None, ...] = ()
+    rows: Rows = NONE
+    """Who has an inventory of the class."""
+    _cutting: Known = field(default_factory=dict)
+    """What `cutting` found so far. Shared by all stocks with the same inventories."""
+    _holding: Known = field(default_factory=dict)
+    """What `holding` found so far."""
+    _held: Known = field(default_factory=dict)
+    """What `holding` found of an earlier stock."""
+    _changed: frozenset[int] = frozenset()
+    """The rows that have changed since then."""
+
+    def cutting(self, amount: int) -> Rows:
+        """Whose units allow one piece of this size."""
+        found = self._cutting.get(amount)
+        if found is None:
+            found = self.rows
+            if not all(block is None or block.terms.cut_everywhere(amount) for block in self.blocks):
+                found &= self._those(lambda block: block.terms.cutting(amount))
+            _keep(self._cutting, amount, found)
+        return found
+
+    def holding(self, amount: int) -> Rows:
+        """Who has this much left."""
+        found = self._holding.get(amount)
+        if found is None:
+            held = self._held.get(amount)
+            if held is None:
+                found = self._those(lambda block: block.free >= amount)
+            else:
+                now = rows_of([row for row in self._changed if self._free(row) >= amount])
+                found = (held & ~rows_of(self._changed)) | now
+            _keep(self._holding, amount, found)
+        return found
+
+    def _those(self, answers: Callable[[Block], Mask]) -> Rows:
+        """The rows to which this question is answered with yes."""
+        mask = np.zeros(len(self.blocks) * columns.BLOCK, np.bool_)
+        for number, block in enumerate(self.blocks):
+            if block is not None:
+                block.write(mask[number * columns.BLOCK : (number + 1) * columns.BLOCK], answers(block))
+        return rows_of_mask(mask)
+
+    def _free(self, row: int) -> int:
+        block = self.blocks[row >> columns.BLOCK_BITS]
+        assert block is not None, "only asked where the class is known to be there"
+        return block.free.item(block.terms.place(row))
+
+    def room(self, row: int) -> int:
+        """How much one consumer may still take in all: neither more than is free nor than max_unit."""
+        block = self.blocks[row >> columns.BLOCK_BITS]
+        assert block is not None, "only asked where the class is known to be there"
+        place = block.terms.place(row)
+        return min(block.free.item(place), block.terms.max_unit.item(place))
+
+    def rooms(self, numbers: Numbers) -> Numbers:
+        """`room` of many rows at once, all of which have the class."""
+        rooms = np.zeros(len(numbers), np.int64)
+        in_block = numbers >> columns.BLOCK_BITS
+        for number, block in enumerate(self.blocks):
+            here = in_block == number
+            if block is not None and here.any():
+                places = block.terms.places(numbers[here] & (columns.BLOCK - 1))
+                rooms[here] = np.minimum(block.free[places], block.terms.max_unit[places])
+        return rooms
+
+    def room_by_row(self, size: int) -> Numbers:
+        """`room` of all rows; what it says of those without the class means nothing."""
+        rooms = np.zeros(max(size, len(self.blocks) * columns.BLOCK), np.int64)
+        for number, block in enumerate(self.blocks):
+            if block is not None:
+                here = rooms[number * columns.BLOCK : (number + 1) * columns.BLOCK]
+                block.write(here, np.minimum(block.free, block.terms.max_unit))
+        return rooms[:size]
+
+    def used(self, entries: Mapping[int, int]) -> Stock:
+        """With other usages at some rows that have the class: the work of a claim."""
+        blocks = list(self.blocks)
+        for number, rows in by_block(entries).items():
+            block = blocks[number]
+            assert block is not None, "usage of a class that the provider does not have"
+            blocks[number] = block.used({row: entries[row] for row in rows})
+        held, changed = {**self._held, **self._holding}, self._changed.union(entries)
+        if len(held) == len(self._holding) or len(changed) > _MOST_CHANGED:
+            held, changed = self._holding, frozenset(entries)
+        return Stock(tuple(blocks), self.rows, self._cutting, {}, held, changed)
+
+    def replaced(self, entries: Mapping[int, tuple[Inventory, int] | None]) -> Stock:
+        """With other inventories and usages at some rows; None where the class is gone."""
+        blocks = list(self.blocks)
+        for number, rows in by_block(entries).items():
+            blocks.extend([None] * (number + 1 - len(blocks)))
+            blocks[number] = rewritten(
+                blocks[number], {row & (columns.BLOCK - 1): entries[row] for row in rows}
+            )
+        gone = rows_of([row for row, entry in entries.items() if entry is None])
+        here = rows_of([row for row, entry in entries.items() if entry is not None])
+        return Stock(tuple(blocks), (self.rows & ~gone) | here)
+
+
+def _keep(known: Known, amount: int, rows: Rows) -> None:
+    if len(known) >= _MOST_AMOUNTS:
+        known.clear()
+    known[amount] = rows

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is found by the looks of trees is what is found tree by tree, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plimsoll.domain.provider import Provider
+from plimsoll.search import lookalikes
+from plimsoll.search.candidates import _plan
+from plimsoll.search.index import Index
+from plimsoll.search.lookalikes import join_alike, join_each
+from plimsoll.search.plan import Plan
+from plimsoll.search.rows import numbers_of
+from tests.property.search.clouds import Case, anything, devices, world_of
+
+
+@pytest.fixture(autouse=True, params=[0, 64], ids=["many are new", "few are new"], scope="module")
+def new_looks(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lookalikes, "_MOST_NEW", request.param)
+        yield
+
+
+def repeated(case: Case, random: Random) -> Case:
+    """The same trees several times over, so that many look alike, some of them with other usages."""
+    providers, request = case
+    made: list[Provider] = []
+    for copy in range(random.randint(1, 4)):
+        for each in providers:
+            other = dict.fromkeys(each.inventories, 1) if random.random() < 0.1 else each.used
+            made.append(
+                replace(
+                    each,
+                    id=len(made) + 1,
+                    uuid=f"{each.uuid}.{copy}",
+                    name=f"{each.name}.{copy}",
+                    root=f"{each.root}.{copy}",
+                    parent=each.parent and f"{each.parent}.{copy}",
+                    used=other,
+                    aggregates=frozenset(),
+                )
+            )
+    if random.random() < 0.5:  # rows of different trees between each other
+        random.shuffle(made)
+        made = [replace(each, id=number) for number, each in enumerate(made, 1)]
+    return made, request
+
+
+def cases() -> st.SearchStrategy[Case]:
+    seeded = st.randoms(use_true_random=True)
+    plain = st.one_of(st.builds(anything, seeded), st.builds(devices, seeded))
+    return st.builds(repeated, plain, seeded)
+
+
+@settings(max_examples=200, deadline=None)
+@given(cases(), st.one_of(st.none(), st.integers(1, 8)), st.sampled_from([5, 40, 1 << 18]))
+def test_looks_change_nothing(case: Case, width: int | None, most: int) -> None:
+    providers, request = case
+    index = Index.build(providers)
+    plan = _plan(world_of(providers), index, request)
+    if not isinstance(plan, Plan):
+        return
+    anchors = numbers_of(plan.anchors, index.size)
+    expected = join_each(index, plan, anchors, width, most)
+    for _ in range(2):  # the second time from what was kept
+        found = join_alike(index, plan, anchors, width, most)
+        if expected is None:
+            assert found is None
+            continue
+        assert found is not None
+        assert np.array_equal(found.choices, expected.choices)
+        assert np.array_equal(found.tree, expected.tree)
+        assert np.array_equal(found.cut, expected.cut)
