@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Protocol
 
 from plimsoll.search.index import Index
@@ -200,6 +201,7 @@ class IsRoot:
         return rows & ~index.children
 
 
+@lru_cache(maxsize=1024)
 def admitting(resource_class: str, amount: int) -> tuple[Filter, ...]:
     """The capacity rule (`Inventory.admits`) as steps, so that units and capacity are told apart."""
     return Offers(resource_class), Cuts(resource_class, amount), Holds(resource_class, amount)

@@ -18,7 +18,7 @@ from plimsoll.search.index import Index
 from plimsoll.search.join import Joined, in_order, join
 from plimsoll.search.options import options_at
 from plimsoll.search.plan import Plan
-from plimsoll.search.rows import Mask, Numbers, Rows, mask_of
+from plimsoll.search.rows import Numbers, masks_at
 
 MOST_CELLS = 1 << 18
 """Trees times rows of the largest: beyond that it does not pay to look at all of them side by side."""
@@ -88,11 +88,12 @@ class _View:
         supplies = list({id(slot.supply): slot.supply for slot in plan.slots}.values())
         number_by_id = {id(supply): number for number, supply in enumerate(supplies)}
         self.supply_of = [number_by_id[id(slot.supply)] for slot in plan.slots]
-        self.offered = [self._among(supply.rows) for supply in supplies]
-        self.order = in_order([int(np.count_nonzero(self.offered[number])) for number in self.supply_of])
-
-    def _among(self, those: Rows) -> Mask:
-        return mask_of(those, self.index.trees.nobody + 1)[self.rows]
+        self.marks = masks_at(
+            [supply.rows for supply in supplies] + list(plan.together), rows, index.trees.nobody
+        )
+        """Who is offered, supply by supply, and who has what is required together."""
+        counts = self.marks.sum(axis=(1, 2)).tolist()
+        self.order = in_order([counts[number] for number in self.supply_of])
 
     @property
     def asked(self) -> Hashable:
@@ -107,8 +108,10 @@ class _View:
 
     def looks(self) -> tuple[list[bytes], Numbers]:
         """The different looks, and which of them each tree has."""
-        parts = [part.view(np.uint8) for part in self._parts()]
-        sheet = np.concatenate(parts, axis=1)
+        marks = self.marks.transpose(1, 0, 2).reshape(len(self.rows), -1)
+        sheet = np.concatenate(
+            [marks.view(np.uint8), *[part.view(np.uint8) for part in self._numbers()]], axis=1
+        )
         if (sheet == sheet[0]).all():
             return [sheet[0].tobytes()], np.zeros(len(sheet), np.int64)
         text, width = sheet.tobytes(), sheet.shape[1]
@@ -119,15 +122,13 @@ class _View:
         ]
         return list(number_by_look), np.array(numbers)
 
-    def _parts(self) -> Iterator[Mask | Numbers]:
-        """What decides about choices, row by row of each tree."""
+    def _numbers(self) -> Iterator[Numbers]:
+        """What else decides about choices, row by row of each tree."""
         plan = self.plan
-        yield from self.offered
-        yield from map(self._among, plan.together)
         for name, numbers in plan.contended().items():
             wanted = sum(plan.slots[number].resources[name] for number in numbers)
             rooms = self.index.stock(name).room_by_row(self.index.trees.nobody + 1)
-            offered = np.logical_or.reduce([self.offered[self.supply_of[number]] for number in numbers])
+            offered = self.marks[sorted({self.supply_of[number] for number in numbers})].any(axis=0)
             yield np.minimum(rooms[self.rows], wanted) * offered
         if plan.subtree_numbers():
             yield self.index.trees.parent_place_by_row[self.rows]
@@ -157,4 +158,5 @@ def _put_down(found: Sequence[_Found], look: Numbers, rows: Numbers, most: int) 
     place = np.arange(len(tree)) - (ends - count - (np.cumsum(sizes) - sizes)[look])[tree]
     places = np.concatenate([each.places for each in found])[place]
     cut = np.array([each.cut for each in found])[look]
-    return Joined(rows[tree[:, None], places], tree, cut, partial)
+    choices = rows.ravel().take(places + tree[:, None] * rows.shape[1])
+    return Joined(choices, tree, cut, partial)

@@ -143,7 +143,9 @@ def plan_request(index: Index, request: CandidatesRequest, parts: Sequence[Plan]
     if plan.isolated:
         suffixed = [slot for slot in plan.slots if slot.one_provider]
         anchors &= _anchors_with_room(index, suffixed, None, len(suffixed))
-    return replace(plan, anchors=anchors) if anchors else None
+    if not anchors:
+        return None
+    return plan if anchors == plan.anchors else replace(plan, anchors=anchors)
 
 
 def _anchors_having(index: Index, supplies: Sequence[Supply], having: Rows) -> Rows:

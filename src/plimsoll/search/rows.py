@@ -8,7 +8,7 @@ microseconds. Masks (one bool per row) are the form in which NumPy works; these 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -49,3 +49,11 @@ def mask_of(rows: Rows, size: int) -> Mask:
 def numbers_of(rows: Rows, size: int) -> Numbers:
     """The rows of a set as an ascending array."""
     return np.flatnonzero(mask_of(rows, size))
+
+
+def masks_at(sets: Sequence[Rows], numbers: Numbers, size: int) -> Mask:
+    """For each of the sets and each of the numbers, which go up to `size`, whether this row is in it."""
+    octets = size // 8 + 1
+    packed = np.frombuffer(b"".join([rows.to_bytes(octets, "little") for rows in sets]), np.uint8)
+    there = packed.reshape(len(sets), octets).take(numbers >> 3, axis=1)
+    return (there >> (numbers & 7).astype(np.uint8) & 1).view(np.bool_)

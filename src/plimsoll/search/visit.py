@@ -95,22 +95,21 @@ class _Visit:
         finished: list[Joined] = []
         while True:
             parts: list[Joined] = []
-            fertile: list[Numbers] = []
-            barren: list[Numbers] = []
+            batches: list[Numbers] = []
             found = self._once(self._in_turns(finished))
             start, batch = 0, max(limit, _BATCH)
             while start < len(anchors) and len(found) < limit:
                 here = anchors[start : start + batch]
-                part = self._join(here, width, most) or self._one_by_one(here, limit)
-                parts.append(part)
-                fertile.append(here[part.cut & part.found])
-                barren.append(here[part.cut & ~part.found])
+                batches.append(here)
+                parts.append(self._join(here, width, most) or self._one_by_one(here, limit))
                 found = self._once(self._in_turns([*finished, *parts]))
                 start += batch
                 batch *= 2
-            if len(found) >= limit or not any(map(len, fertile + barren)):
+            if len(found) >= limit or not any(part.cut.any() for part in parts):
                 return found
             # A tree that gave something has more of it; one whose partial choices all failed is a hard one.
+            barren = [here[part.cut & ~part.found] for here, part in zip(batches, parts, strict=True)]
+            fertile = [here[part.cut & part.found] for here, part in zip(batches, parts, strict=True)]
             finished += [part.finished() for part in parts]
             finished.append(self._one_by_one(np.concatenate(barren), limit))
             anchors = np.concatenate(fertile)

@@ -58,13 +58,18 @@ def now() -> datetime:
 
 def latest(times: Iterable[datetime | None]) -> datetime:
     """The last of these times; now, if there is none or one of them is not known."""
+    return last_known(times) or now()
+
+
+def last_known(times: Iterable[datetime | None]) -> datetime | None:
+    """The last of these times; None, if there is none or one of them is not known."""
     last: datetime | None = None
     for time in times:
         if time is None:
-            return now()
+            return None
         if last is None or time > last:
             last = time
-    return last or now()
+    return last
 
 
 def http_date(time: datetime) -> str:

@@ -6,6 +6,7 @@ import json
 import operator
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -101,12 +102,13 @@ def test_a_piece_is_made_once_for_each_provider_and_again_when_it_changes() -> N
     assert made == [HOST, CHILD, renamed]
 
 
+def many_hosts(count: int) -> list[Provider]:
+    return [replace(HOST, id=n + 1, uuid=f"h{n}", name=f"h{n}", root=f"h{n}") for n in range(count)]
+
+
 def test_the_pieces_of_a_whole_chunk_are_one_as_long_as_nothing_in_it_changes() -> None:
     kept = Kept(lambda provider: provider.name.encode())
-    hosts = [
-        replace(HOST, id=number, uuid=f"h{number}", name=f"h{number}", root=f"h{number}")
-        for number in range(600)
-    ]
+    hosts = many_hosts(600)
     index = Index.build(hosts)
     rows = np.arange(600)
     everybody = [provider.name.encode() for provider in hosts]
@@ -125,12 +127,10 @@ def test_the_pieces_of_a_whole_chunk_are_one_as_long_as_nothing_in_it_changes() 
 
 def test_a_removed_provider_leaves_its_chunk_whole() -> None:
     kept = Kept(lambda provider: provider.name.encode())
-    hosts = [
-        replace(HOST, id=number, uuid=f"h{number}", name=f"h{number}", root=f"h{number}")
-        for number in range(3)
-    ]
+    hosts = many_hosts(200)
     index = Index.build(hosts).updated([(hosts[1], None)])
-    assert kept.of(Picked(index, np.array([0, 2]))) == [b"h0,h2"]
+    everybody = b",".join(host.name.encode() for host in hosts if host is not hosts[1])
+    assert kept.of(Picked(index, np.delete(np.arange(200), 1))) == [everybody]
 
 
 def test_no_provider_is_taken_for_another_that_was_in_its_place() -> None:
@@ -138,6 +138,20 @@ def test_no_provider_is_taken_for_another_that_was_in_its_place() -> None:
     for number in range(1000):  # each is gone when the next but one is made, and leaves its address to it
         provider = replace(HOST, uuid=f"host {number % 3}", name=str(number))
         assert kept.of(picked(provider)) == [str(number).encode()]
+
+
+def test_a_list_changed_when_the_last_of_it_changed() -> None:
+    noon, later = datetime(2026, 1, 1, 12), datetime(2026, 1, 2, 12)
+    hosts = [replace(host, modified_at=noon) for host in many_hosts(600)]
+    index = Index.build(hosts)
+    everybody = np.arange(600)
+    assert list(providers.changed(Picked(index, everybody))) == [noon, noon, noon]
+    touched = index.updated([(hosts[300], replace(hosts[300], modified_at=later))])
+    assert list(providers.changed(Picked(touched, everybody))) == [noon, later, noon]
+    assert list(providers.changed(Picked(touched, np.array([1, 300])))) == [noon, later]
+    unknown = index.updated([(hosts[5], replace(hosts[5], modified_at=None))])
+    assert list(providers.changed(Picked(unknown, everybody))) == [None, noon, noon]
+    assert list(providers.changed(NOBODY)) == []
 
 
 def test_each_variant_keeps_its_own_pieces() -> None:

@@ -19,7 +19,7 @@ def find(call: Call) -> Answer:
     request = providers_request(call.query_string, call.version)
     found = accepted(providers.find(call.placement, request))
     body = views.providers(found, call.version, call.prefix)
-    return Answer(200, body, modified=latest(provider.modified_at for provider in found))
+    return Answer(200, body, modified=latest(views.changed(found)))
 
 
 def show(call: Call) -> Answer:

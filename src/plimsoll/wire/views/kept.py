@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, TypeVar
 
 from plimsoll.domain.provider import Provider
 from plimsoll.search.picked import Part, Picked
@@ -17,14 +18,36 @@ from plimsoll.search.table import Chunk
 
 MOST_PIECES = 200_000
 MOST_VARIANTS = 16
+T = TypeVar("T")
+
+A_FEW = 128
+"""Fewer pieces than this are put together one by one."""
 MOST_WHOLE = 64
 """Of so many chunks all pieces are kept a second time, as one."""
+
+
+class OfChunks(Generic[T]):
+    """One thing for each whole chunk, made by `make` of the providers in it. Threads may share it."""
+
+    __slots__ = ("_made_by_number", "_make")
+
+    def __init__(self, make: Callable[[list[Provider]], T]) -> None:
+        self._make = make
+        self._made_by_number: dict[int, tuple[Chunk, T]] = {}
+
+    def of(self, part: Part) -> T:
+        known = self._made_by_number.get(part.number)
+        if known is not None and known[0] is part.chunk:
+            return known[1]
+        made = self._make(part.providers())
+        self._made_by_number[part.number] = part.chunk, made
+        return made
 
 
 class Kept:
     """One piece for each provider, made by `encode`. Threads may share it."""
 
-    __slots__ = ("_encode", "_lock", "_piece_by_id", "_provider_by_uuid", "_whole_by_number")
+    __slots__ = ("_encode", "_lock", "_piece_by_id", "_provider_by_uuid", "_whole")
 
     def __init__(self, encode: Callable[[Provider], bytes]) -> None:
         self._encode = encode
@@ -32,25 +55,19 @@ class Kept:
         # By the identity of the provider, which is kept here, so that no other can be taken for it.
         self._piece_by_id: dict[int, bytes] = {}
         self._provider_by_uuid: dict[str, Provider] = {}
-        self._whole_by_number: dict[int, tuple[Chunk, bytes]] = {}
+        self._whole = OfChunks(lambda providers: b",".join(self._each(providers)))
 
     def of(self, picked: Picked) -> list[bytes]:
         """The pieces, where possible many in one, with commas between them."""
+        if len(picked) < A_FEW:
+            return self._each(list(picked))
         pieces: list[bytes] = []
         for part in picked.by_chunk():
             if part.number < MOST_WHOLE and part.is_whole:
-                pieces.append(self._whole(part))
+                pieces.append(self._whole.of(part))
             else:
                 pieces += self._each(part.providers())
         return pieces
-
-    def _whole(self, part: Part) -> bytes:
-        known = self._whole_by_number.get(part.number)
-        if known is not None and known[0] is part.chunk:
-            return known[1]
-        whole = b",".join(self._each(part.providers()))
-        self._whole_by_number[part.number] = part.chunk, whole
-        return whole
 
     def _each(self, providers: Sequence[Provider]) -> list[bytes]:
         known = list(map(self._piece_by_id.get, map(id, providers)))

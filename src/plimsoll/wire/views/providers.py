@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from functools import cache, partial
 
 import orjson
 
 from plimsoll.domain.provider import Provider
 from plimsoll.search.picked import Picked
+from plimsoll.wire.answers import last_known
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
-from plimsoll.wire.views.kept import Variants
+from plimsoll.wire.views.kept import OfChunks, Variants
 
 _LINKS = (
     ("inventories", None),
@@ -37,6 +40,19 @@ def providers(several: Picked, version: Version, prefix: str) -> bytes:
     links, nested = _links(version), version.has(F.PROVIDER_TREES)
     kept = _variants.of((links, nested, prefix), partial(_encoded, links=links, nested=nested, prefix=prefix))
     return b'{"resource_providers":[' + b",".join(kept.of(several)) + b"]}"
+
+
+def changed(several: Picked) -> Iterator[datetime | None]:
+    """When the last of them changed, chunk by chunk; None where that is not known."""
+    for part in several.by_chunk():
+        yield _last_changes.of(part) if part.is_whole else _last_change(part.providers())
+
+
+def _last_change(several: Iterable[Provider]) -> datetime | None:
+    return last_known(each.modified_at for each in several)
+
+
+_last_changes = OfChunks(_last_change)
 
 
 @cache
