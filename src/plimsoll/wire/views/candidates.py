@@ -22,7 +22,7 @@ from plimsoll.search.request import CandidatesRequest
 from plimsoll.wire.answers import encoded
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
-from plimsoll.wire.views.kept import Variants
+from plimsoll.wire.views.kept import Variants, separated
 from plimsoll.wire.views.sheets import Sheet, lines_of, sheet
 
 _COMMA = b","
@@ -36,7 +36,7 @@ def candidates(found: Candidates, request: CandidatesRequest, version: Version) 
             b'{"allocation_requests":[',
             _requests(found.requests, version),
             b'],"provider_summaries":{',
-            b",".join(_summaries(found.providers, request, version)),
+            *separated(_summaries(found.providers, request, version)),
             b"}}",
         )
     )

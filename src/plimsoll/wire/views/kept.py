@@ -9,7 +9,8 @@ the second time, and all pieces of a chunk of the index cost one: that makes ans
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Generic, TypeVar
 
 from plimsoll.domain.provider import Provider
@@ -101,3 +102,12 @@ class Variants:
                 self._kept = {}
             kept = self._kept[variant] = Kept(encode)
         return kept
+
+
+def separated(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """With commas between them, to be joined with what stands around them: large answers are not to be copied twice."""
+    pieces = iter(pieces)
+    yield from islice(pieces, 1)
+    for piece in pieces:
+        yield b","
+        yield piece

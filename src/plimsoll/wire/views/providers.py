@@ -15,7 +15,7 @@ from plimsoll.search.picked import Picked
 from plimsoll.wire.answers import last_known
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
-from plimsoll.wire.views.kept import OfChunks, Variants
+from plimsoll.wire.views.kept import OfChunks, Variants, separated
 
 _LINKS = (
     ("inventories", None),
@@ -39,7 +39,7 @@ def provider(one: Provider, version: Version, prefix: str) -> bytes:
 def providers(several: Picked, version: Version, prefix: str) -> bytes:
     links, nested = _links(version), version.has(F.PROVIDER_TREES)
     kept = _variants.of((links, nested, prefix), partial(_encoded, links=links, nested=nested, prefix=prefix))
-    return b'{"resource_providers":[' + b",".join(kept.of(several)) + b"]}"
+    return b"".join((b'{"resource_providers":[', *separated(kept.of(several)), b"]}"))
 
 
 def changed(several: Picked) -> Iterator[datetime | None]:
