@@ -54,9 +54,6 @@ class Terms:
         offset = row & (BLOCK - 1)
         return offset if self.where is None else int(np.searchsorted(self.where, offset))
 
-    def places(self, offsets: Numbers) -> Numbers:
-        return offsets if self.where is None else np.searchsorted(self.where, offsets)
-
     def cut_everywhere(self, amount: int) -> bool:
         return self.highest_min_unit <= amount <= self.lowest_max_unit and all(
             amount % step == 0 for step in self.step_sizes
@@ -100,10 +97,14 @@ class Column:
     _whole: Numbers | None = field(default=None, repr=False)
 
     def whole(self) -> Numbers:
-        if self._whole is None:
+        whole = self._whole
+        if whole is None:
             # Two threads may both do this; they get the same.
-            self._whole = np.concatenate(self.blocks) if self.blocks else np.zeros(0, np.int64)
-        return self._whole
+            whole = self._whole = np.concatenate(self.blocks) if self.blocks else np.zeros(0, np.int64)
+            self.blocks = (
+                tuple(np.split(whole, len(self.blocks))) if self.blocks else ()
+            )  # nothing is there twice
+        return whole
 
     def replaced(self, values: Mapping[int, int]) -> Column:
         blocks = list(self.blocks)

@@ -190,7 +190,9 @@ class _Rules:
     def _rooms(self, name: str, options: Options) -> Numbers:
         rooms = self.rooms.get((name, id(options)))
         if rooms is None:
-            rooms = self.rooms[name, id(options)] = self.index.stock(name).rooms(options.rows)
+            rooms = self.rooms[name, id(options)] = self.index.stock(name).room_by_row(self.index.size)[
+                options.rows
+            ]
         return rooms
 
     def _one_of_tree(self, chosen: dict[int, Numbers], new: int) -> list[Mask]:

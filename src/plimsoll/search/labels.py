@@ -28,13 +28,14 @@ class Labels:
     _whole: Texts | None = field(default=None, repr=False)
 
     def whole(self) -> Texts:
-        if self._whole is None:
+        whole = self._whole
+        if whole is None:
             # Two threads may both do this; they get the same.
             width = max([_WIDTH, *[block.itemsize for block in self.blocks]])
-            self._whole = np.concatenate(
-                [np.empty(0, "S"), *[_widened(block, width) for block in self.blocks]]
-            )
-        return self._whole
+            blocks = [_widened(block, width) for block in self.blocks]
+            whole = self._whole = np.concatenate(blocks) if blocks else np.empty(0, f"S{width}")
+            self.blocks = tuple(np.split(whole, len(blocks))) if blocks else ()  # nothing is there twice
+        return whole
 
     def replaced(self, uuids: Mapping[int, str]) -> Labels:
         """With the uuids of some more rows."""

@@ -92,7 +92,7 @@ class _View:
             [supply.rows for supply in supplies] + list(plan.together), rows, index.trees.nobody
         )
         """Who is offered, supply by supply, and who has what is required together."""
-        counts = self.marks.sum(axis=(1, 2)).tolist()
+        counts = self.marks.reshape(len(self.marks), -1).sum(axis=1).tolist()
         self.order = in_order([counts[number] for number in self.supply_of])
 
     @property

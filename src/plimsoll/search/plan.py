@@ -169,6 +169,10 @@ def _anchors_with_room(index: Index, slots: Sequence[Slot], resource_class: str 
         rows |= supply.rows
         anchors |= supply.lent_to
     numbers = numbers_of(rows, index.size)
-    rooms = np.ones(len(numbers)) if resource_class is None else index.stock(resource_class).rooms(numbers)
+    rooms = (
+        np.ones(len(numbers))
+        if resource_class is None
+        else index.stock(resource_class).room_by_row(index.size)[numbers]
+    )
     sums = np.bincount(index.root_by_row()[numbers], weights=rooms, minlength=index.size)
     return anchors | rows_of_mask(sums >= total)

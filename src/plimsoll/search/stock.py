@@ -84,17 +84,6 @@ class Stock:
         place = block.terms.place(row)
         return min(block.free.item(place), block.terms.max_unit.item(place))
 
-    def rooms(self, numbers: Numbers) -> Numbers:
-        """`room` of many rows at once, all of which have the class."""
-        rooms = np.zeros(len(numbers), np.int64)
-        in_block = numbers >> columns.BLOCK_BITS
-        for number, block in enumerate(self.blocks):
-            here = in_block == number
-            if block is not None and here.any():
-                places = block.terms.places(numbers[here] & (columns.BLOCK - 1))
-                rooms[here] = np.minimum(block.free[places], block.terms.max_unit[places])
-        return rooms
-
     def room_by_row(self, size: int) -> Numbers:
         """`room` of all rows; what it says of those without the class means nothing."""
         rooms = np.zeros(max(size, len(self.blocks) * columns.BLOCK), np.int64)

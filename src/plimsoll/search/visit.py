@@ -139,6 +139,7 @@ class _Visit:
         if not parts:
             return np.empty((0, len(self.plan.slots)), np.int64)
         turns = np.concatenate([part.turn for part in parts])
+        turns = turns.astype(np.min_scalar_type(turns.max(initial=0)))  # small numbers are sorted faster
         found: Numbers = np.concatenate([part.choices for part in parts])
         return found[np.argsort(turns, kind="stable")]
 

@@ -102,7 +102,7 @@ def test_room_is_what_is_left_but_no_more_than_one_consumer_may_have(
     expected = [min(i.capacity, 1 << 62) - used for i, used in (entries[row] for row in rows)]
     expected = [min(free, entries[row][0].max_unit) for free, row in zip(expected, rows, strict=True)]
     assert [stock.room(row) for row in rows] == expected
-    assert stock.rooms(mask_of(stock.rows, SIZE).nonzero()[0]).tolist() == expected
+    assert stock.room_by_row(SIZE)[mask_of(stock.rows, SIZE)].tolist() == expected
 
 
 def test_an_amount_beyond_all_bounds_is_admitted_by_nobody() -> None:
