@@ -139,6 +139,39 @@ def test_a_claim_after_a_rename_in_the_same_batch_knows_the_class_by_its_new_nam
         assert ledger.world().providers["p1"].used == {"CUSTOM_B": 7}
 
 
+def test_who_comes_late_to_a_batch_with_a_rename_is_known_by_the_new_name(
+    ledgers: tuple[Ledger, Ledger],
+) -> None:
+    ledger, _ = ledgers
+    claim = Claim("c1", {"p1": {"CUSTOM_A": 5}}, "p", "u")
+    first: list[Decision] = [
+        lambda d: names.add_class(d, "CUSTOM_A"),
+        lambda d: trees.add_provider(d, "p1", "left", None),
+        lambda d: inventories.add_inventory(d, "p1", "CUSTOM_A", Inventory(9), reserve_all=True),
+        lambda d: claims.claim(d, [claim]),
+    ]
+    assert write(ledger, [Command("test", SOMEBODY, decide, ("c1",)) for decide in first], 1) == [None] * 4
+    rename = Ticket(Command("test", SOMEBODY, lambda d: names.rename_class(d, "CUSTOM_A", "CUSTOM_B")))
+    late = [Ticket(Command("test", SOMEBODY, lambda d: claims.release(d, "c1"), ("c1",)))]
+    tickets = [rename, *late]
+
+    def take_up(batch: list[Ticket]) -> list[Ticket]:
+        came = late[:]
+        late.clear()
+        batch += came
+        return came
+
+    ledger._pen.taken_by(rename)
+    turn = Turn(ledger._pen)
+    ledger._scribe.write([rename], take_up, turn)
+    turn.pass_on()
+    for ticket in tickets:
+        ticket.finish()
+    assert answers(tickets) == [None, None]
+    assert ledger.world().providers["p1"].used == {}
+    assert differences(ledger) == []
+
+
 def test_one_provider_may_come_change_and_go_and_come_again_in_one_batch(
     ledgers: tuple[Ledger, Ledger],
 ) -> None:

@@ -123,6 +123,24 @@ def test_an_id_that_an_unknown_row_has_is_passed_over(placement: Placement, data
             conn.execute(table.delete().where(table.c.name.in_(["hidden", "CUSTOM_UNKNOWN"])))
 
 
+@pytest.mark.parametrize("table", [t.allocations, t.inventories, t.resource_provider_aggregates])
+def test_what_has_outlived_its_provider_does_not_become_anothers(
+    placement: Placement, database: Database, table: Table
+) -> None:
+    last = make(placement, "last")
+    needed = [column.name for column in table.columns if not column.nullable and column.name != "id"]
+    row: dict[str, object] = dict.fromkeys(needed, 1)
+    row |= {"consumer_id": str(uuid4())} if table is t.allocations else {}
+    row["resource_provider_id"] = last.id + 5
+    with database.write() as conn:
+        conn.execute(insert(table), row)
+    placement.ledger.reload()
+    assert make(placement, "next").id == last.id + 6
+    with database.write() as conn:
+        conn.execute(table.delete().where(table.c.resource_provider_id == last.id + 5))
+    placement.ledger.reload()
+
+
 @pytest.mark.parametrize("ratio", [1.0, 16.0, 0.1, 1.1, 1 / 3, 1e-5, 123456.789, 3.4e38])
 def test_a_ratio_is_kept_as_the_driver_would_have_kept_it(
     placement: Placement, database: Database, ratio: float

@@ -2,6 +2,8 @@
 
 """The index of a snapshot, brought up to date when it is asked for: as if it had been kept up all the time."""
 
+from dataclasses import replace
+
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import World
 from plimsoll.ledger import snapshot as s
@@ -78,3 +80,16 @@ def test_it_is_never_far_behind() -> None:
         story.add(provider(id_, f"uuid {id_}"))
     assert len(story.lazy._indexed.touched) <= s.MOST_TOUCHED
     story.agree()
+
+
+def test_what_was_moved_away_from_one_that_is_made_again_and_back() -> None:
+    child = Provider(id=2, uuid="c", name="c", root="r", parent="r")
+    story = Story(provider(1, "r"), child, provider(3, "x"))
+    alone = replace(child, root="c", parent=None)
+    story.add(alone)
+    story.remove("r")
+    story.add(provider(4, "r"))
+    story.add(replace(child, generation=1))
+    for index in (story.lazy.index, story.eager.index):
+        assert index.roots_of(1 << index.row("c")) == 1 << index.row("r")
+        assert index.below(1 << index.row("r")) == 1 << index.row("r") | 1 << index.row("c")

@@ -28,9 +28,6 @@ _NAMELESS = (
     "Providers without a name: {providers}. Plimsoll finds providers by name and may not start. Run"
     " `UPDATE resource_providers SET name = uuid WHERE name IS NULL` while Placement is stopped."
 )
-_ROWS_LEFT_OUT = (
-    "Plimsoll starts all the same, and answers as if these rows were not there, as Placement does."
-)
 
 
 def run(conf: cfg.ConfigOpts, database: Database) -> Iterator[Result]:

@@ -56,9 +56,6 @@ class Catalog:
     def get(self, name: str) -> Term | None:
         return self.by_name.get(name)
 
-    def name_of(self, term_id: int) -> str:
-        return self.by_id[term_id].name
-
     @property
     def next_id(self) -> int:
         return self._last_id + 1

@@ -17,7 +17,7 @@ from plimsoll.domain.catalog import Term
 from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
-from plimsoll.domain.usage import with_class_renamed, with_holding, without_holding
+from plimsoll.domain.usage import with_class_renamed, with_holding, without_class, without_holding
 from plimsoll.domain.world import World
 
 V = TypeVar("V")
@@ -296,7 +296,9 @@ class ClassRemoved(Effect):
     name: str
 
     def apply(self, world: World) -> World:
-        return replace(world, classes=world.classes.without(self.name))
+        # Nobody has it any more, but for what outlived its provider: that does not count without a name.
+        usages = without_class(world.usages, self.name)
+        return replace(world, classes=world.classes.without(self.name), usages=usages)
 
 
 @dataclass(frozen=True, slots=True)

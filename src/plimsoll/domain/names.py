@@ -23,8 +23,7 @@ def add_class(draft: Draft, name: str) -> Refusal | None:
     classes = draft.world.classes
     if name in classes:
         return ResourceClassExists(name)
-    next_id = max((FIRST_CUSTOM_CLASS_ID - 1, *classes.by_id)) + 1
-    draft.add(ClassAdded(name, draft.now, next_id))
+    draft.add(ClassAdded(name, draft.now, max(FIRST_CUSTOM_CLASS_ID, classes.next_id)))
     return None
 
 

@@ -70,11 +70,25 @@ def with_class_renamed(usages: Usages, name: str, new_name: str) -> Usages:
     )
 
 
+def without_class(usages: Usages, name: str) -> Usages:
+    for project, types in usages.items():
+        for kind, users in types.items():
+            for user, sums in users.items():
+                if name in sums:
+                    rest = {each: amount for each, amount in sums.items() if each != name}
+                    usages = _replaced(usages, project, kind, user, rest)
+    return usages
+
+
 def _counted(usages: Usages, key: Key, account: Account, held: tuple[Allocation, ...], sign: int) -> Usages:
     project, user, kind = key(account.project), key(account.user), account.type
+    sums = usages.get(project, _NO_TYPES).get(kind, _NO_USERS).get(user, _NO_SUMS)
+    return _replaced(usages, project, kind, user, _changed(sums, held, sign))
+
+
+def _replaced(usages: Usages, project: str, kind: str | None, user: str, sums: Sums) -> Usages:
     types = usages.get(project, _NO_TYPES)
     users = types.get(kind, _NO_USERS)
-    sums = _changed(users.get(user, _NO_SUMS), held, sign)
     users = users.insert(user, sums) if sums else users.remove(user)
     types = {**types, kind: users} if users else {name: types[name] for name in types if name != kind}
     return usages.insert(project, types) if types else usages.remove(project)

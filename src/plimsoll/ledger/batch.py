@@ -53,6 +53,8 @@ class Batch:
         self._world = present.world
         self._key = present.world.keeping.key
         self._holdings: dict[str, Holding] = {}
+        self._renamed: list[tuple[str, str]] = []
+        """Classes that have other names than the database knows yet."""
         self._believed = believed
         self._touched: set[str] = set()
         self._answers: list[tuple[Ticket, Answer]] = []
@@ -72,6 +74,8 @@ class Batch:
 
     def see(self, holdings: dict[str, Holding]) -> None:
         """What consumers hold whom the commands to come are about, by the keys of their uuids."""
+        for renamed in self._renamed:
+            holdings = {key: held.with_class_renamed(*renamed) for key, held in holdings.items()}
         self._holdings |= holdings
 
     def count_from(self, last_ids: LastIds) -> None:
@@ -139,5 +143,6 @@ class Batch:
             case e.ConsumerRemoved(uuid=uuid):
                 self._holdings[self._key(uuid)] = EMPTY_HOLDING
             case e.ClassRenamed(name=name, new_name=new_name):
+                self._renamed.append((name, new_name))
                 for key, held in self._holdings.items():
                     self._holdings[key] = held.with_class_renamed(name, new_name)

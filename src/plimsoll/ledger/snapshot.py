@@ -79,18 +79,25 @@ class _Indexed:
         return later.at(world) if len(touched) > MOST_TOUCHED else later
 
     def at(self, world: World) -> _Indexed:
-        changes = [change for uuid in self.touched for change in self._changes(uuid, world)]
+        made_again = {uuid for uuid in self.touched if self._is_made_again(uuid, world)}
+        changes = [change for uuid in self.touched for change in self._changes(uuid, world, made_again)]
         # New ones in the order of ids, as they would have come one by one: a search visits providers in the index's
         # order, and each process has to give the same answer. What is gone goes first: an id or a uuid may be back.
         changes.sort(key=_new_ones_by_id)
         return _Indexed(world, self.index.updated(changes) if changes else self.index)
 
-    def _changes(self, uuid: str, world: World) -> list[Change]:
+    def _is_made_again(self, uuid: str, world: World) -> bool:
+        """Whether it was removed, and another one has its uuid."""
+        before, after = self.world.provider(uuid), world.provider(uuid)
+        return before is not None and after is not None and before.id != after.id
+
+    def _changes(self, uuid: str, world: World, made_again: set[str]) -> list[Change]:
         before, after = self.world.provider(uuid), world.provider(uuid)
         if before is after:
             return []
-        if before is not None and after is not None and before.id != after.id:
-            return [(before, None), (None, after)]  # removed, and made again under the same uuid
+        # What stands below one that is made again was moved away from it and back: it cannot be told by the uuid.
+        if before is not None and after is not None and made_again & {uuid, after.root, after.parent}:
+            return [(before, None), (None, after)]
         return [(before, after)]
 
 

@@ -97,14 +97,15 @@ class _View:
 
     @property
     def asked(self) -> Hashable:
-        """What decides about choices and is the same for all trees."""
+        """What decides about choices and is the same for all trees, and how a look is to be read."""
         plan = self.plan
+        layout = len(plan.together), self.rows.shape[1]
         slots = [
             (number, slot.one_provider, *slot.resources.items())
             for number, slot in zip(self.supply_of, plan.slots, strict=True)
         ]
         subtrees = tuple(plan.subtree_numbers())
-        return (*slots, self.order, plan.isolated, plan.one_of_tree, subtrees)
+        return (*slots, layout, self.order, plan.isolated, plan.one_of_tree, subtrees)
 
     def looks(self) -> tuple[list[bytes], Numbers]:
         """The different looks, and which of them each tree has."""

@@ -101,7 +101,8 @@ class Stock:
             assert block is not None, "usage of a class that the provider does not have"
             blocks[number] = block.used({row: entries[row] for row in rows})
         held, changed = {**self._held, **self._holding}, self._changed.union(entries)
-        if len(held) == len(self._holding) or len(changed) > _MOST_CHANGED:
+        too_much = len(held) > 2 * _MOST_AMOUNTS or len(changed) > _MOST_CHANGED
+        if too_much or len(held) == len(self._holding):
             held, changed = self._holding, frozenset(entries)
         return Stock(tuple(blocks), self.rows, self._cutting, {}, held, changed)
 

@@ -62,9 +62,10 @@ class Trees:
 
     def members(self, roots: Numbers) -> Numbers:
         """All rows of these trees, ascending."""
-        rows = self.rows(roots).ravel()
-        rows = rows[rows != self.nobody]
-        return np.sort(rows) if (rows[1:] < rows[:-1]).any() else rows
+        rows = numbers_of(self.live, self.size)
+        wanted = np.zeros(self.size, np.bool_)
+        wanted[roots] = True
+        return rows[wanted[self.roots.whole()[rows]]]
 
     @cached_property
     def largest(self) -> int:

@@ -26,11 +26,14 @@ from plimsoll.storage.statements import Statement
 from plimsoll.storage.usages import load_usages
 
 LAST_IDS = Statement(
-    "SELECT (SELECT COALESCE(MAX(id), 0) FROM resource_providers),"
+    "SELECT (SELECT COALESCE(MAX(id), 0) FROM (SELECT MAX(id) AS id FROM resource_providers"
+    " UNION ALL SELECT MAX(resource_provider_id) FROM allocations"
+    " UNION ALL SELECT MAX(resource_provider_id) FROM inventories"
+    " UNION ALL SELECT MAX(resource_provider_id) FROM resource_provider_aggregates) AS ids),"
     " (SELECT COALESCE(MAX(id), 0) FROM traits),"
     " (SELECT COALESCE(MAX(id), 0) FROM consumer_types)"
 )
-"""See `LastIds`."""
+"""See `LastIds`. Rows that have outlived their provider must not become another's."""
 
 _NO_MARKS: frozenset[str] = frozenset()
 

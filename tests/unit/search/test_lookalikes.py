@@ -86,3 +86,20 @@ def test_little_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     lookalikes._kept.clear()
     Cloud(*model("a", 3)).mapped(*PAIR, group_policy="none")
     assert not lookalikes._kept
+
+
+def test_trees_of_other_sizes_are_not_taken_for_each_other_under_other_conditions() -> None:
+    cloud = Cloud(
+        host("a", "VCPU:4 DISK_GB:4"),
+        host("aa", "DISK_GB:4", parent="a"),
+        host("ab", parent="a"),
+        host("b", "VCPU:4", traits="T"),
+        host("ba", "DISK_GB:4", parent="b"),
+    )
+    wanted = group("VCPU:1 DISK_GB:1", required="T")
+    lookalikes._kept.clear()
+    alone = cloud.told(wanted)
+    lookalikes._kept.clear()
+    assert len(cloud.told(group("VCPU:1 DISK_GB:1", in_tree="a"))) == 2
+    assert cloud.told(wanted) == alone
+    assert len(alone) == 1

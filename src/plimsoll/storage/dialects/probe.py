@@ -27,10 +27,11 @@ class Probe:
         self._hear_on = hear
         self._connection: Any = None
         self._turn = threading.Lock()
-        self._asked = self._wanted = self._answered = 0
-        """The numbers of the last question that was asked, that somebody relies on, that was answered."""
+        self._asked = self._wanted = 0
+        """The numbers of the last question that was asked, and that somebody relies on."""
         self._under_way = False
-        self._head: Head | None = None
+        self._last: tuple[int, Head | None] = (0, None)
+        """The last question that was answered, and the answer."""
 
     def ask(self) -> int:
         """Begins to ask, if it can be done without waiting. The number of the question to hear the answer of."""
@@ -50,6 +51,9 @@ class Probe:
 
     def hear(self, number: int) -> Head:
         """The head at some moment after this question, or one after it, was asked."""
+        answered, head = self._last
+        if head is not None and answered >= number:  # somebody else has heard it
+            return head
         with self._turn:
             before = self._connection
             try:
@@ -75,15 +79,16 @@ class Probe:
     def _heard(self, number: int) -> Head:
         if self._connection is None:
             self._connection = self._connect()
-        while self._head is None or self._answered < number:
+        while True:
+            answered, head = self._last
+            if head is not None and answered >= number:
+                return head
             if not self._under_way:
                 self._ask()
-            self._head = Head(*self._hear_on(self._connection))
-            self._answered = self._asked
+            self._last = self._asked, Head(*self._hear_on(self._connection))
             self._under_way = False
             if self._wanted > self._asked:
                 self._ask()
-        return self._head
 
     def _ask(self) -> None:
         self._asked += 1
