@@ -93,10 +93,10 @@ def test_trees_of_other_sizes_are_not_taken_for_each_other_under_other_condition
         host("a", "VCPU:4 DISK_GB:4"),
         host("aa", "DISK_GB:4", parent="a"),
         host("ab", parent="a"),
-        host("b", "VCPU:4", traits="T"),
+        host("b", "VCPU:4", traits="FAST"),
         host("ba", "DISK_GB:4", parent="b"),
     )
-    wanted = group("VCPU:1 DISK_GB:1", required="T")
+    wanted = group("VCPU:1 DISK_GB:1", required="FAST")
     lookalikes._kept.clear()
     alone = cloud.told(wanted)
     lookalikes._kept.clear()
