@@ -174,7 +174,6 @@ WORKS = (
         8,
         "rate",
         {"default": 200},
-        quick=True,
     ),
     Work(
         "report",
@@ -184,6 +183,5 @@ WORKS = (
         1,
         "rate",
         {"default": 20},
-        quick=True,
     ),
 )

@@ -3,9 +3,9 @@
 """Logging as oslo.log's options say, made faster: a line is written for every request.
 
 The lines are oslo.log's to the letter. Those of requests are plain (level INFO, no exception), and what oslo.log
-works out anew for each of them, the options and the second that it is, is kept here. They are written to files and
-streams by a thread of their own, many at once, within a moment: else requests would queue up for the disk, and for
-each other. Whatever is worse than INFO is written at once, after all that came before it.
+works out anew for each of them, the options and the second that it is, is kept here. They are made and written to
+files and streams by a thread of their own, many at once, within a moment: else requests would queue up for the disk,
+and for each other. Whatever is worse than INFO is written at once, after all that came before it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import re
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from oslo_config import cfg
@@ -30,6 +32,8 @@ MOMENT = 0.02
 IDENTITIES = 1000
 """How many callers are remembered, as the lines name them."""
 
+Line = Callable[[], str]
+
 PROJECT = "placement"
 """The name that operators know the service by, also in their logs."""
 
@@ -40,10 +44,11 @@ def set_up(conf: cfg.ConfigOpts) -> None:
     root = logging.getLogger()
     for handler in list(root.handlers):
         if type(handler.formatter) is ContextFormatter:
-            handler.setFormatter(QuickFormatter(handler.formatter, conf))
+            quick = QuickFormatter(handler.formatter, conf)
+            handler.setFormatter(quick)
             if isinstance(handler, logging.StreamHandler):
                 root.removeHandler(handler)
-                root.addHandler(Deferred(handler))
+                root.addHandler(Deferred(handler, quick.later))
     logging.captureWarnings(True)
     if conf.log_options:
         conf.log_opt_values(logging.getLogger(__name__), logging.DEBUG)
@@ -61,13 +66,21 @@ class QuickFormatter(ContextFormatter):
         self._second = (0, "")
 
     def format(self, record: logging.LogRecord) -> str:
-        if isinstance(record, _Lines):
-            return record.getMessage()
+        return record.getMessage() if isinstance(record, _Lines) else self.later(record)()
+
+    def later(self, record: logging.LogRecord) -> Line:
+        """What gives the line. A plain one of a request is made when that is called, by whichever thread."""
         asking = context.get_current()
         plain = record.levelno == logging.INFO and not record.exc_info and not record.stack_info
-        about = asking.get_logging_values() if asking is not None else {}
-        if not plain or not about.get("request_id") or self._wants_iso_time:
-            return super().format(record)
+        if not plain or asking is None or not asking.request_id or self._wants_iso_time:
+            made = super().format(record)
+            return lambda: made
+        if record.args:  # what they tell may change
+            record.msg, record.args = record.getMessage(), ()
+        return partial(self._quick, record, asking)
+
+    def _quick(self, record: logging.LogRecord, asking: context.RequestContext) -> str:
+        about = asking.get_logging_values()
         values = _Values(project=self.project, version=self.version)
         of_record = record.__dict__
         for name in self._names:
@@ -101,15 +114,18 @@ class QuickFormatter(ContextFormatter):
 class Deferred(logging.Handler):
     """In front of a handler that writes lines to a file or stream: gathers plain ones, and has them written together."""
 
-    def __init__(self, target: logging.StreamHandler[Any]) -> None:
+    def __init__(
+        self, target: logging.StreamHandler[Any], later: Callable[[logging.LogRecord], Line]
+    ) -> None:
         super().__init__(target.level)
         self._target = target
+        self._later = later
         self._start_afresh()
         os.register_at_fork(after_in_child=self._start_afresh)
 
     def _start_afresh(self) -> None:
         """Also in a child process: what its parent has gathered is the parent's to write."""
-        self._lines: deque[str] = deque()
+        self._lines: deque[Line] = deque()
         self._some = threading.Event()
         self._writer: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -127,7 +143,7 @@ class Deferred(logging.Handler):
             self._target.handle(record)
             return
         try:
-            self._lines.append(self._target.format(record))
+            self._lines.append(self._later(record))
         except Exception:
             self.handleError(record)
             return
@@ -138,7 +154,7 @@ class Deferred(logging.Handler):
     def flush(self) -> None:
         """Writes what has been gathered."""
         with self._target.lock or contextlib.nullcontext():
-            lines = [self._lines.popleft() for _ in range(len(self._lines))]
+            lines = [_made(self._lines.popleft()) for _ in range(len(self._lines))]
             if lines:
                 self._target.emit(_Lines("\n".join(lines)))
 
@@ -166,6 +182,13 @@ class Deferred(logging.Handler):
             time.sleep(MOMENT)
             self._some.clear()
             self.flush()
+
+
+def _made(line: Line) -> str:
+    try:
+        return line()
+    except Exception as error:  # the others are to be written all the same
+        return f"A line of the log could not be made: {error!r}"
 
 
 def _names(form: str) -> tuple[str, ...]:

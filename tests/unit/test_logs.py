@@ -86,7 +86,7 @@ def test_lines_outside_of_a_request_are_as_oslo_log_writes_them(conf: cfg.Config
 @pytest.fixture
 def handler(tmp_path: Path) -> Iterator[Deferred]:
     target = logging.FileHandler(tmp_path / "log")
-    handler = Deferred(target)
+    handler = Deferred(target, lambda record: record.getMessage)
     yield handler
     handler.close()
 
@@ -129,3 +129,22 @@ def test_a_child_process_writes_its_own_lines_and_leaves_the_parents_to_it(
     os.waitpid(child, 0)
     handler.flush()
     assert sorted(written(tmp_path)) == ["child on deck", "parent on deck"]
+
+
+def test_a_line_that_is_made_later_is_about_the_request_that_it_came_from(
+    conf: cfg.ConfigOpts, tmp_path: Path
+) -> None:
+    slow = ContextFormatter(datefmt="%Y-%m-%d %H:%M:%S", project="placement", version="1", config=conf)
+    quick = QuickFormatter(slow, conf)
+    handler = Deferred(logging.FileHandler(tmp_path / "log"), quick.later)
+    expected, hands = [], ["on deck"]
+    for request_id in ("req-1", "req-2"):
+        LoggedRequest({"HTTP_X_USER_ID": "ann"}, request_id, None)
+        for level in (logging.INFO, logging.DEBUG):
+            record = logging.LogRecord("plimsoll.x", level, __file__, 1, "all %s", (hands,), None)
+            expected.append(slow.format(logging.makeLogRecord(dict(record.__dict__))))
+            handler.handle(record)
+    context._request_store.context = None
+    hands.clear()
+    handler.close()
+    assert written(tmp_path) == expected
