@@ -33,9 +33,15 @@ class Unreachable(DatabaseFault):
 
 
 class Busy(DatabaseFault):
-    """A deadlock, a lock that was not to be had in time, a statement that took too long, a lost race."""
+    """A deadlock, a lock that was not to be had in time, a lost race."""
 
     summary = "The database was too busy."
+
+
+class Interrupted(Busy):
+    """A statement took too long, or somebody else has ended it. Only of a commit it is not known how far it came."""
+
+    summary = "The database was interrupted."
 
 
 class Overtaken(Busy):

@@ -25,6 +25,7 @@ from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS,
 from plimsoll.storage.faults import (
     Busy,
     DatabaseFault,
+    Interrupted,
     Overtaken,
     Refusing,
     Unreachable,
@@ -53,10 +54,10 @@ _FAULTS: dict[type[DatabaseFault | ValueNotKept], frozenset[int]] = {
     Busy: frozenset(
         (
             *(1205, 1213),  # a lock not to be had in time; a deadlock, or a race lost between Galera nodes
-            *(1317, 1969, 3024),  # interrupted, or took too long
             1020,  # changed since it was last read
         )
     ),
+    Interrupted: frozenset((1317, 1969, 3024)),
     Overtaken: frozenset((3819, 4025)),  # a check has failed, and there is one in our schema
     Refusing: frozenset(
         (

@@ -16,7 +16,15 @@ from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.dialects.messages import Quote, answers_of
 from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
-from plimsoll.storage.faults import Busy, DatabaseFault, Overtaken, Refusing, Unreachable, ValueNotKept
+from plimsoll.storage.faults import (
+    Busy,
+    DatabaseFault,
+    Interrupted,
+    Overtaken,
+    Refusing,
+    Unreachable,
+    ValueNotKept,
+)
 from plimsoll.storage.head import QUERY
 from plimsoll.storage.statements import Statement
 
@@ -38,7 +46,7 @@ _FAULTS: dict[str, type[DatabaseFault]] = {
     "53": Refusing,  # disk full, out of memory
     "53300": Unreachable,  # too many connections
     "55P03": Busy,  # lock not available
-    "57014": Busy,  # statement timeout, cancelled
+    "57014": Interrupted,  # statement timeout, cancelled
     "57P": Unreachable,  # shutdown, crash, starting up
     "58": Refusing,  # input/output error
     "23514": Overtaken,  # there is one check in our schema

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError, ProgrammingError
 
-from plimsoll.storage.faults import Busy, OutcomeUnknown, Refusing, ValueNotKept
+from plimsoll.storage.faults import Busy, Interrupted, OutcomeUnknown, Refusing, ValueNotKept
 from plimsoll.storage.head import Head
 
 FaultOf = Callable[[BaseException], Exception | None]
@@ -72,7 +72,9 @@ def committing(fault_of: FaultOf) -> Iterator[None]:
         fault = None if error.orig is None else fault_of(error.orig)
         if fault is None:
             raise
-        if isinstance(fault, Busy | Refusing | ValueNotKept):
+        # A message may be interrupted after its commit, before its end.
+        said = isinstance(fault, Busy | Refusing | ValueNotKept) and not isinstance(fault, Interrupted)
+        if said:
             raise fault from error
         raise OutcomeUnknown(error.orig) from error
     except UnicodeError:  # it could not even be said
