@@ -86,6 +86,13 @@ class Attempts:
             turn.come_back()
         return self._in_turn(tickets, take_up, doubtful, believing)
 
+    def found(self, doubtful: Sequence[Batch], turn: Turn) -> Batch | None:
+        """The one of these that was committed. It is asked under the head, so that the answer is final."""
+        turn.come_back()
+        with self._under_way, self._database.write() as conn:
+            changes.lock_head(conn)
+            return next((each for each in doubtful if _was_committed(conn, each)), None)
+
     def nothing_under_way(self) -> AbstractContextManager[object]:
         return self._under_way
 

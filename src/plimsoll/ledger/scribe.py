@@ -27,7 +27,7 @@ from plimsoll.ledger.pen import Turn
 from plimsoll.ledger.present import Present
 from plimsoll.ledger.pruner import Pruner
 from plimsoll.storage.engine import Database
-from plimsoll.storage.faults import Busy, DatabaseFault, OutcomeUnknown, Refusing, Unreachable
+from plimsoll.storage.faults import Busy, DatabaseFault, Interrupted, OutcomeUnknown, Refusing, Unreachable
 
 LOG = logging.getLogger(__name__)
 
@@ -117,10 +117,22 @@ class Scribe:
                 LOG.error(
                     "Giving up on %s writes after %.1f s: %s", len(tickets), time.monotonic() - began, fault
                 )
-                raise OutcomeUnknown(fault) if doubtful else fault
+                return self._given_up(doubtful, fault, turn)
             LOG.info("Trying %s writes again: %s", len(tickets), fault)
             time.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, LONGEST_PAUSE_IN_A_RACE if isinstance(fault, Busy) else LONGEST_PAUSE)
+
+    def _given_up(self, doubtful: list[Batch], fault: DatabaseFault, turn: Turn) -> Batch:
+        """Raises what to tell the clients, unless a doubtful batch was committed after all."""
+        if not doubtful:
+            raise fault
+        try:
+            found = self._attempts.found(doubtful, turn)
+        except Exception as error:
+            raise OutcomeUnknown(fault) from error
+        if found is None:
+            raise Interrupted(fault)
+        return found
 
     def _leave_time_to_others(self) -> None:
         now = time.monotonic()
