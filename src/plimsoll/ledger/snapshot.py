@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from plimsoll.domain.effects import Effect
+from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import World
 from plimsoll.search.index import Change, Index
 from plimsoll.storage.head import Head
@@ -79,26 +80,23 @@ class _Indexed:
         return later.at(world) if len(touched) > MOST_TOUCHED else later
 
     def at(self, world: World) -> _Indexed:
-        made_again = {uuid for uuid in self.touched if self._is_made_again(uuid, world)}
-        changes = [change for uuid in self.touched for change in self._changes(uuid, world, made_again)]
+        pairs = [(self.world.provider(uuid), world.provider(uuid)) for uuid in self.touched]
+        made_again = {after.uuid for before, after in pairs if before and after and before.id != after.id}
+        changes = [change for pair in pairs for change in _changes(*pair, made_again)]
         # New ones in the order of ids, as they would have come one by one: a search visits providers in the index's
         # order, and each process has to give the same answer. What is gone goes first: an id or a uuid may be back.
         changes.sort(key=_new_ones_by_id)
         return _Indexed(world, self.index.updated(changes) if changes else self.index)
 
-    def _is_made_again(self, uuid: str, world: World) -> bool:
-        """Whether it was removed, and another one has its uuid."""
-        before, after = self.world.provider(uuid), world.provider(uuid)
-        return before is not None and after is not None and before.id != after.id
 
-    def _changes(self, uuid: str, world: World, made_again: set[str]) -> list[Change]:
-        before, after = self.world.provider(uuid), world.provider(uuid)
-        if before is after:
-            return []
-        # What stands below one that is made again was moved away from it and back: it cannot be told by the uuid.
-        if before is not None and after is not None and made_again & {uuid, after.root, after.parent}:
-            return [(before, None), (None, after)]
-        return [(before, after)]
+def _changes(before: Provider | None, after: Provider | None, made_again: set[str]) -> list[Change]:
+    """What became of one provider. Those made again were removed, and others have their uuids."""
+    if before is after:
+        return []
+    # What stands below one that is made again was moved away from it and back: it cannot be told by the uuid.
+    if before and after and made_again & {after.uuid, after.root, after.parent}:
+        return [(before, None), (None, after)]
+    return [(before, after)]
 
 
 def _new_ones_by_id(change: Change) -> int:
