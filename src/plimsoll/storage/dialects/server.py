@@ -19,13 +19,13 @@ from sqlalchemy.pool import NullPool, QueuePool
 
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions
-from plimsoll.storage.dialects.commit import errors_as_sqlalchemys
 from plimsoll.storage.dialects.contact import FirstContact
+from plimsoll.storage.dialects.errors import ErrorsAsSQLAlchemys
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
-from plimsoll.storage.dialects.kept import Kept
 from plimsoll.storage.dialects.messages import Quote, filled, messages
 from plimsoll.storage.dialects.probe import Probe
-from plimsoll.storage.dialects.writing import Writing, committing, of, writing
+from plimsoll.storage.dialects.writers import Writers, send_nothing
+from plimsoll.storage.dialects.writing import Committing, Writing, of
 from plimsoll.storage.faults import Busy, DatabaseFault, Overtaken, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement, query
@@ -60,15 +60,21 @@ class Server(ABC):
         # Each statement is a transaction by itself: nothing to begin, nothing to end. Writers do both by themselves,
         # see `writing`; to SQLAlchemy they look the same.
         alone = {"isolation_level": "AUTOCOMMIT", "skip_autocommit_rollback": True}
-        self._writers = self._engine(1, MAX_OVERFLOW, **alone)
-        self._kept_writers = Kept(self._writers, options.connection_recycle_time, self._is_lost)
+        self._writing = self._engine(1, MAX_OVERFLOW, **alone)
+        self._writers = Writers(
+            self._writing,
+            self.fault_of,
+            recycle_seconds=options.connection_recycle_time,
+            connect=lambda: self._open(self._writing),
+            is_lost=self._is_lost,
+        )
         # After a commit nothing more may be sent: if that failed, what is done would be taken for not done.
-        self._writers.dialect.do_rollback = _send_nothing  # type: ignore[method-assign, assignment]
+        self._writing.dialect.do_rollback = send_nothing  # type: ignore[method-assign, assignment]
         self._glancers = self._engine(options.max_pool_size or POOL_SIZE, overflow, **alone)
         event.listen(self._glancers, "connect", lambda connection, _: self.set_up_reader(connection))
         event.listen(self._readers, "connect", lambda connection, _: self.set_up_reader(connection))
-        event.listen(self._writers, "connect", lambda connection, _: self.set_up_writer(connection))
-        event.listen(self._writers, "before_cursor_execute", self._begin)
+        event.listen(self._writing, "connect", lambda connection, _: self.set_up_writer(connection))
+        event.listen(self._writing, "before_cursor_execute", self._begin)
         # Without a pool: who asks anew because a connection was lost must not be given another lost one.
         self._fresh = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments())
         event.listen(self._fresh, "connect", lambda connection, _: self.set_up_writer(connection))
@@ -175,30 +181,17 @@ class Server(ABC):
         with self._connected(self._glancers) as connection:
             yield connection
 
-    @contextlib.contextmanager
-    def write(self, expected: Head | None = None) -> Iterator[Connection]:
+    def write(self, expected: Head | None = None) -> contextlib.AbstractContextManager[Connection]:
         self._meet()
-        connection = self._kept_writers.take() or self._open(self._writers)
-        state = Writing(expected)
-        try:
-            with writing(connection, state, self.fault_of):
-                yield connection
-        except BaseException as error:
-            if state.begun or not isinstance(error, Exception):
-                connection.invalidate()
-                connection.close()
-            else:
-                self._kept_writers.keep(connection)
-            raise
-        self._kept_writers.keep(connection)
+        return self._writers.writing(expected)
 
     @contextlib.contextmanager
     def change_schema(self) -> Iterator[Connection]:
         self._meet()
         with (
-            self._connected(self._writers) as connection,
+            self._connected(self._writing) as connection,
             self.schema_lock(connection),
-            writing(connection, Writing(), self.fault_of),
+            Writing(connection, self.fault_of),
         ):
             yield connection
 
@@ -231,8 +224,8 @@ class Server(ABC):
             raise Overtaken
         return answers[len(first) :]
 
-    def _sqlalchemys_errors(self, connection: Connection) -> contextlib.AbstractContextManager[None]:
-        return errors_as_sqlalchemys(connection.dialect.loaded_dbapi.Error, connection)
+    def _sqlalchemys_errors(self, connection: Connection) -> ErrorsAsSQLAlchemys:
+        return ErrorsAsSQLAlchemys(connection.dialect.loaded_dbapi.Error, connection)
 
     def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
         self._meet()
@@ -258,7 +251,7 @@ class Server(ABC):
             *before, last = messages(self._after_begin(state, statements), self.quote(driver))
             for message in before:
                 self.last_answer(driver, message)
-        with committing(self.fault_of), self._sqlalchemys_errors(connection):
+        with Committing(self.fault_of), self._sqlalchemys_errors(connection):
             self.last_answer(driver, self.with_commit(last))
         state.committed = True
 
@@ -280,12 +273,12 @@ class Server(ABC):
     def dispose(self) -> None:
         self._readers.dispose()
         self._glancers.dispose()
-        self._kept_writers.let_go()
-        self._writers.dispose()
+        self._writers.let_go()
+        self._writing.dispose()
         self._probe.close()
 
     def forget_parent(self) -> object:
-        left = (self._readers, self._glancers, self._writers, self._kept_writers, self._probe)
+        left = (self._readers, self._glancers, self._writing, self._writers, self._probe)
         self._start_afresh()
         return left
 
@@ -331,9 +324,5 @@ class Server(ABC):
             self._met.make()
 
     def _get_acquainted(self) -> None:
-        with self._writers.connect() as connection, connection.begin():
+        with self._writing.connect() as connection, connection.begin():
             self._keeping = self.get_to_know(connection)
-
-
-def _send_nothing(_: Any) -> None:
-    """Whoever writes ends it by itself."""

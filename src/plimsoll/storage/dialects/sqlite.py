@@ -20,9 +20,11 @@ from sqlalchemy.pool import QueuePool
 
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
-from plimsoll.storage.dialects.commit import errors_as_sqlalchemys, transaction
+from plimsoll.storage.dialects.errors import ErrorsAsSQLAlchemys
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
 from plimsoll.storage.dialects.turnstile import Turnstile
+from plimsoll.storage.dialects.writers import Writers, send_nothing
+from plimsoll.storage.dialects.writing import Committing, of
 from plimsoll.storage.faults import Busy, DatabaseFault, Overtaken, Refusing, Unreachable
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement, query
@@ -71,8 +73,13 @@ class SQLite:
     def _start_afresh(self) -> None:
         # Readers are as many as there are threads: a limit on them could only make one of them fail.
         idle_readers = self._options.max_pool_size or IDLE_READERS
-        self._readers = self._engine(_set_up_reader, _begin_reading, idle_readers, max_overflow=-1)
-        self._writer = self._engine(self._set_up_writer, _begin_writing, 1, max_overflow=0)
+        self._readers = self._engine(_set_up_reader, idle_readers, max_overflow=-1)
+        event.listen(self._readers, "begin", _begin_reading)
+        # Whoever writes begins and ends it by itself; to SQLAlchemy each statement is a transaction.
+        self._writing = self._engine(self._set_up_writer, 1, max_overflow=0, isolation_level="AUTOCOMMIT")
+        for end in ("do_commit", "do_rollback"):
+            setattr(self._writing.dialect, end, send_nothing)
+        self._writers = Writers(self._writing, self.fault_of)
         self._turnstile = Turnstile(self.path.with_name(self.path.name + ".writers"))
         self._probe: sqlite3.Connection | None = None
         self._probe_lock = threading.Lock()
@@ -92,13 +99,14 @@ class SQLite:
     @contextlib.contextmanager
     def write(self, expected: Head | None = None) -> Iterator[Connection]:
         self._make_directory()
-        with (
-            self._turnstile.passed(),
-            self._writer.connect() as connection,
-            transaction(connection, self.fault_of),
-        ):
-            if expected is not None and Head(*_driver(connection).execute(QUERY).fetchone()) != expected:
-                raise Overtaken
+        with self._turnstile.passed(), self._writers.writing(expected) as connection:
+            writing, driver = of(connection), _driver(connection)
+            assert writing is not None
+            with ErrorsAsSQLAlchemys(sqlite3.Error, connection):
+                driver.execute("BEGIN IMMEDIATE")
+                writing.begun = True
+                if expected is not None and Head(*driver.execute(QUERY).fetchone()) != expected:
+                    raise Overtaken
             yield connection
 
     def change_schema(self) -> contextlib.AbstractContextManager[Connection]:
@@ -107,18 +115,22 @@ class SQLite:
 
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         driver = _driver(connection)
-        with errors_as_sqlalchemys(sqlite3.Error, connection):
+        with ErrorsAsSQLAlchemys(sqlite3.Error, connection):
             return [driver.execute(*each).fetchall() for each in queries]
 
     def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
-        with self._readers.connect() as connection, errors_as_sqlalchemys(sqlite3.Error, connection):
+        with self._readers.connect() as connection, ErrorsAsSQLAlchemys(sqlite3.Error, connection):
             return _driver(connection).execute(*query(self._readers.dialect, sql, values)).fetchall()
 
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        driver = _driver(connection)
-        with errors_as_sqlalchemys(sqlite3.Error, connection):
+        driver, writing = _driver(connection), of(connection)
+        assert writing is not None, "a transaction that writes"
+        with ErrorsAsSQLAlchemys(sqlite3.Error, connection):
             for each in statements:
                 driver.execute(*each)
+        with Committing(self.fault_of), ErrorsAsSQLAlchemys(sqlite3.Error, connection):
+            driver.execute("COMMIT")
+        writing.committed = True
 
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
         return ()
@@ -147,7 +159,8 @@ class SQLite:
 
     def dispose(self) -> None:
         self._readers.dispose()
-        self._writer.dispose()
+        self._writers.let_go()
+        self._writing.dispose()
         self._turnstile.close()
         with self._probe_lock:
             if self._probe is not None:
@@ -168,9 +181,9 @@ class SQLite:
     def _engine(
         self,
         set_up: Callable[[sqlite3.Connection], None],
-        begin: Callable[[Connection], object],
         pool_size: int,
         max_overflow: int,
+        **options: Any,
     ) -> Engine:
         engine = create_engine(
             self._url,
@@ -181,13 +194,12 @@ class SQLite:
             connect_args={
                 "timeout": BUSY_SECONDS,
                 "check_same_thread": False,
-                # No transaction is begun behind our back: `begin` begins every one.
-                "isolation_level": None,
+                "isolation_level": None,  # no transaction is begun behind our back
             },
+            **options,
         )
         event.listen(engine, "do_connect", lambda *_: self._make_directory())
         event.listen(engine, "connect", lambda connection, _: set_up(connection))
-        event.listen(engine, "begin", begin)
         return engine
 
     def _set_up_writer(self, connection: sqlite3.Connection) -> None:
@@ -201,7 +213,7 @@ class SQLite:
 
     def forget_parent(self) -> object:
         # SQLite connections must not be used on both sides of a fork.
-        left = (self._readers, self._writer, self._probe)
+        left = (self._readers, self._writing, self._writers, self._probe)
         self._turnstile.leave_to_parent()
         self._start_afresh()
         return left
@@ -220,10 +232,6 @@ def _driver(connection: Connection) -> sqlite3.Connection:
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     return driver
-
-
-def _begin_writing(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _file_of(url: URL) -> Path:

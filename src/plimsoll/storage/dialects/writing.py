@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A transaction that writes, on a server: begun with its first message, and committed with its last if that is known.
+"""A transaction that writes: begun with its first message, and committed with its last if that is known.
 
-Each message costs the time to the server and back, while all other writers wait. SQLAlchemy takes the connections
+Each message to a server costs the time there and back, while all other writers wait. SQLAlchemy takes the connections
 that it is for as committing by themselves, so that nothing is sent but what is sent here.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from types import TracebackType
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError, ProgrammingError
@@ -25,13 +26,51 @@ _SAID_BY_THE_SERVER = (DataError, IntegrityError, OperationalError, ProgrammingE
 
 
 class Writing:
-    """How far one has come, and where it takes the head to be if it has not taken it yet."""
+    """Commits on a clean exit, unless that is done; else rolls back. OutcomeUnknown if nobody knows.
 
-    __slots__ = ("begun", "committed", "expected")
+    It tells how far it has come, and where it takes the head to be if it has not taken it yet.
+    """
 
-    def __init__(self, expected: Head | None = None) -> None:
+    __slots__ = ("_connection", "_fault_of", "_kept", "begun", "committed", "expected")
+
+    def __init__(self, connection: Connection, fault_of: FaultOf, expected: Head | None = None) -> None:
+        self._connection = connection
+        self._fault_of = fault_of
         self.begun = self.committed = False
         self.expected = expected
+
+    def __enter__(self) -> Connection:
+        self._kept = self._connection.info
+        self._kept[_KEY] = self
+        return self._connection
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if self.begun and not self.committed:
+                if error is None:
+                    self._commit()
+                else:
+                    self._roll_back()
+        finally:
+            # A connection that was lost may serve another one already.
+            if self._kept.get(_KEY) is self:
+                del self._kept[_KEY]
+
+    def _commit(self) -> None:
+        try:
+            with Committing(self._fault_of):
+                self._connection.exec_driver_sql("COMMIT")
+            self.committed = True
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        with contextlib.suppress(Exception):  # a lost connection: the server rolls back by itself
+            self._connection.exec_driver_sql("ROLLBACK")
+            self.begun = False
 
 
 def of(connection: Connection) -> Writing | None:
@@ -40,44 +79,28 @@ def of(connection: Connection) -> Writing | None:
     return writing
 
 
-@contextlib.contextmanager
-def writing(connection: Connection, state: Writing, fault_of: FaultOf) -> Iterator[None]:
-    """Commits on a clean exit, unless that is done; else rolls back. OutcomeUnknown if nobody knows."""
-    kept = connection.info
-    kept[_KEY] = state
-    try:
-        yield
-        if state.begun and not state.committed:
-            with committing(fault_of):
-                connection.exec_driver_sql("COMMIT")
-            state.committed = True
-    except BaseException:
-        if state.begun and not state.committed:
-            with contextlib.suppress(Exception):  # a lost connection: the server rolls back by itself
-                connection.exec_driver_sql("ROLLBACK")
-                state.begun = False
-        raise
-    finally:
-        # A connection that was lost may serve another one already.
-        if kept.get(_KEY) is state:
-            del kept[_KEY]
-
-
-@contextlib.contextmanager
-def committing(fault_of: FaultOf) -> Iterator[None]:
+class Committing:
     """What goes wrong with a commit: the server says itself that it did not happen, or nobody knows."""
-    try:
-        yield
-    except _SAID_BY_THE_SERVER as error:
-        fault = None if error.orig is None else fault_of(error.orig)
+
+    __slots__ = ("_fault_of",)
+
+    def __init__(self, fault_of: FaultOf) -> None:
+        self._fault_of = fault_of
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, UnicodeError) or not isinstance(error, Exception):
+            return  # with UnicodeError it could not even be said
+        if not isinstance(error, _SAID_BY_THE_SERVER):
+            raise OutcomeUnknown(error) from error
+        fault = None if error.orig is None else self._fault_of(error.orig)
         if fault is None:
-            raise
+            return
         # A message may be interrupted after its commit, before its end.
         said = isinstance(fault, Busy | Refusing | ValueNotKept) and not isinstance(fault, Interrupted)
         if said:
             raise fault from error
         raise OutcomeUnknown(error.orig) from error
-    except UnicodeError:  # it could not even be said
-        raise
-    except Exception as error:
-        raise OutcomeUnknown(error) from error
