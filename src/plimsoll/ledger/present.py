@@ -34,13 +34,16 @@ class Sight:
         self._seen: Snapshot | None = None
         self._head: Callable[[], Head] | None = None
 
+    def look(self) -> None:
+        """Takes the newest snapshot for the present, unless it is about to be replaced."""
+        if self._seen is None and not self._present.is_changing:
+            self._head = self._present.ask()
+            self._seen = self._present.newest
+
     def snapshot(self) -> Snapshot:
+        self.look()
         if self._seen is None:
-            if self._present.is_changing:
-                self._seen = self._present.snapshot()
-            else:
-                self._head = self._present.ask()
-                self._seen = self._present.newest
+            self._seen = self._present.snapshot()
         return self._seen
 
     def was_right(self) -> bool:

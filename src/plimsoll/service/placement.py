@@ -59,22 +59,29 @@ class Placement:
     def world(self) -> World:
         return self.snapshot().world
 
+    def seeing(self, *, ahead: bool = False) -> Placement:
+        """For who reads; `ahead` begins to ask the database already whether memory has the present."""
+        sight = self.ledger.sight()
+        if ahead:
+            sight.look()
+        return Placement(self.ledger, self.settings, sight)
+
     def read(self, question: Callable[[Placement], T]) -> T:
         """What a question makes of the present. It may be asked twice, and must change nothing.
 
         It is asked of what memory has while the database is asked whether that is the present.
         """
-        sight = self.ledger.sight()
-        seeing = Placement(self.ledger, self.settings, sight)
+        if self.sight is None:
+            return self.seeing().read(question)
         try:
-            answer = question(seeing)
+            answer = question(self)
         except Exception:
-            if sight.was_right():
+            if self.sight.was_right():
                 raise
         else:
-            if sight.was_right():
+            if self.sight.was_right():
                 return answer
-        return question(seeing)
+        return question(self)
 
     def write(
         self,

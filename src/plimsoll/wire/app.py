@@ -27,11 +27,14 @@ from plimsoll.wire.microversion import ENVIRON_HEADER, HEADER, Version, negotiat
 from plimsoll.wire.problems import JSON, STATUS_LINES, Problem, rendered
 from plimsoll.wire.requestlog import VERSION_KEY, RequestLog
 from plimsoll.wire.router import Router
-from plimsoll.wire.routes import ROUTES, Route
+from plimsoll.wire.routes import ROUTES
 
 LOG = logging.getLogger(__name__)
 
 NO_CONTENT = 204
+
+Reply = tuple[str, list[tuple[str, str]], tuple[bytes, ...]]
+"""As WSGI wants it: the status, the headers, the body."""
 
 
 def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGIApplication:
@@ -61,22 +64,24 @@ class Api:
         try:
             version = negotiate(environ.get(ENVIRON_HEADER))
             environ[VERSION_KEY] = version
-            answer = self._answer(environ, version)
+            reply = self._reply(environ, version)
         except Problem as problem:
-            return _send_problem(problem, environ, version, start_response)
+            reply = _of_problem(problem, environ, version)
         except DatabaseFault as fault:
             LOG.error("%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), fault)
-            return _send_problem(unavailable(fault), environ, version, start_response)
+            reply = _of_problem(unavailable(fault), environ, version)
         except ValueNotKept as unkept:
             LOG.info("%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), unkept)
-            return _send_problem(Problem(400, VALUE_NOT_KEPT), environ, version, start_response)
+            reply = _of_problem(Problem(400, VALUE_NOT_KEPT), environ, version)
         except Exception:
             LOG.exception("Unexpected error on %s %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"))
             words = "An unexpected error occurred. The log of the service has more about this request."
-            return _send_problem(Problem(500, words), environ, version, start_response)
-        return _send(answer, environ, version, start_response)
+            reply = _of_problem(Problem(500, words), environ, version)
+        status, headers, body = reply
+        start_response(status, headers)
+        return body
 
-    def _answer(self, environ: WSGIEnvironment, version: Version) -> Answer:
+    def _reply(self, environ: WSGIEnvironment, version: Version) -> Reply:
         _check_content_headers(environ)
         # The path as it came, not decoded: what is quoted from it has always been quoted like that.
         found = self._router.find(environ.get("PATH_INFO", ""))
@@ -86,7 +91,10 @@ class Api:
         route = place.route(environ["REQUEST_METHOD"], version)
         if route is None:
             raise Problem(405, METHOD_NOT_ALLOWED, allow=place.allow)
-        call = Call(environ, version, params, caller_of(environ), self._placement, self._longest_body)
+        placement = self._placement
+        if route.method == "GET":
+            placement = placement.seeing(ahead=route.from_memory)
+        call = Call(environ, version, params, caller_of(environ), placement, self._longest_body)
         for check in route.checks:
             check(call)
         if route.rule is not None:
@@ -94,19 +102,11 @@ class Api:
             if not self._policy.allows(route.rule, call.caller, target):
                 raise Problem(403, f"Policy does not allow {route.rule} to be performed.", bare=True)
         try:
-            return self._handled(route, call)
+            if route.method != "GET":
+                return _of_answer(route.handler(call), call)
+            return placement.read(lambda _: _of_answer(route.handler(call), call))
         except Refused as refused:
             raise problem_of(refused, route.name, params) from None
-
-    def _handled(self, route: Route, call: Call) -> Answer:
-        if route.method != "GET":
-            return route.handler(call)
-
-        def handle(placement: Placement) -> Answer:
-            call.placement = placement
-            return route.handler(call)
-
-        return self._placement.read(handle)
 
 
 def _check_content_headers(environ: WSGIEnvironment) -> None:
@@ -121,27 +121,23 @@ def _check_content_headers(environ: WSGIEnvironment) -> None:
         raise Problem(400, "content-type header required when content-length > 0", bare=True)
 
 
-def _send(
-    answer: Answer, environ: WSGIEnvironment, version: Version, start_response: StartResponse
-) -> Iterable[bytes]:
+def _of_answer(answer: Answer, call: Call) -> Reply:
+    version = call.version
     headers = [(HEADER, version.header), ("vary", HEADER)]
     if answer.body is not None:
         headers.append(("content-type", JSON))
     if answer.status != NO_CONTENT:
         headers.append(("content-length", str(len(answer.body or b""))))
     if answer.location is not None:
-        headers.append(("location", _absolute(answer.location, environ)))
+        headers.append(("location", _absolute(answer.location, call.environ)))
     if answer.modified is not UNDATED and version.has(Feature.CACHE_HEADERS):
         headers.append(("cache-control", "no-cache"))
         if answer.modified is not None:
             headers.append(("last-modified", http_date(answer.modified)))
-    start_response(STATUS_LINES[answer.status], headers)
-    return () if answer.body is None else (answer.body,)
+    return STATUS_LINES[answer.status], headers, () if answer.body is None else (answer.body,)
 
 
-def _send_problem(
-    problem: Problem, environ: WSGIEnvironment, version: Version | None, start_response: StartResponse
-) -> Iterable[bytes]:
+def _of_problem(problem: Problem, environ: WSGIEnvironment, version: Version | None) -> Reply:
     with_code = version is not None and version.has(Feature.ERROR_CODES)
     content_type, body = rendered(problem, environ, environ.get(REQUEST_ID_KEY), with_code=with_code)
     headers = [("content-type", content_type), ("content-length", str(len(body)))]
@@ -153,8 +149,7 @@ def _send_problem(
         headers.append(("allow", problem.allow))
     if problem.retry_after is not None:
         headers.append(("retry-after", str(problem.retry_after)))
-    start_response(STATUS_LINES[problem.status], headers)
-    return (body,)
+    return STATUS_LINES[problem.status], headers, (body,)
 
 
 def _absolute(path: str, environ: WSGIEnvironment) -> str:

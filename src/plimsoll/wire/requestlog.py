@@ -74,9 +74,10 @@ class RequestLog:
         def start(
             status: str, headers: list[tuple[str, str]], exc_info: Any = None
         ) -> Callable[[bytes], object]:
+            named = {name.lower(): value for name, value in headers}
             if LOG.isEnabledFor(logging.INFO):
-                _log(environ, status, headers)
-            if not any(name.lower() == _HEADER for name, _ in headers):
+                _log(environ, status, named.get("content-length", "-"))
+            if _HEADER not in named:
                 headers = [*headers, (_HEADER, request_id)]
             return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
 
@@ -89,8 +90,7 @@ def _new_id() -> str:
     return f"req-{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
 
-def _log(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]) -> None:
-    length = next((value for name, value in headers if name.lower() == "content-length"), "-")
+def _log(environ: WSGIEnvironment, status: str, length: str) -> None:
     line = (
         f'{environ.get("REMOTE_ADDR", "-")} "{environ["REQUEST_METHOD"]} {_uri(environ)}"'
         f" status: {status[:3]} len: {length} microversion: {environ.get(VERSION_KEY, '-')}"

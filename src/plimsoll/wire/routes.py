@@ -42,6 +42,8 @@ class Route:
     """What the policy rule looks at, unless that is the caller's own project."""
     listed: bool = True
     """Whether the `allow` header of a 405 names it."""
+    from_memory: bool = True
+    """For what reads: it is answered from what memory has, and not by a query."""
 
     @property
     def name(self) -> str:
@@ -57,8 +59,11 @@ def _at(
     until: F | None = None,
     target: Target | None = None,
     listed: bool = True,
+    from_memory: bool = True,
 ) -> Route:
-    return Route(method, path, handler, rule and f"placement:{rule}", checks, until, target, listed)
+    return Route(
+        method, path, handler, rule and f"placement:{rule}", checks, until, target, listed, from_memory
+    )
 
 
 _PROVIDER = "/resource_providers/{uuid}"
@@ -80,8 +85,8 @@ _owner = only_with("project_id", F.CONSUMER_OWNER, allow="POST")
 _ENSURED = F.ENSURE_RESOURCE_CLASS
 
 ROUTES: tuple[Route, ...] = (
-    _at("GET", "/", root.versions, None),
-    _at("GET", "", root.versions, None),
+    _at("GET", "/", root.versions, None, from_memory=False),
+    _at("GET", "", root.versions, None, from_memory=False),
     #
     _at("GET", "/resource_classes", classes.find, "resource_classes:list", _classes, answers_json),
     _at("POST", "/resource_classes", classes.create, "resource_classes:create", _classes, takes_json),
@@ -118,11 +123,27 @@ ROUTES: tuple[Route, ...] = (
     _at("GET", _TRAITS, traits.of_provider, "resource_providers:traits:list", _traits, answers_json),
     _at("PUT", _TRAITS, traits.set_for_provider, "resource_providers:traits:update", _traits, takes_json),
     _at("DELETE", _TRAITS, traits.clear_for_provider, "resource_providers:traits:delete", _traits),
-    _at("GET", _HELD, allocations.of_provider, "resource_providers:allocations:list", answers_json),
+    _at(
+        "GET",
+        _HELD,
+        allocations.of_provider,
+        "resource_providers:allocations:list",
+        answers_json,
+        from_memory=False,
+    ),
     #
     _at("POST", "/allocations", allocations.claim_for_several, "allocations:manage", _several, takes_json),
-    _at("GET", "/allocations", allocations.of_owner, "allocations:list", _owner, answers_json, listed=False),
-    _at("GET", _CONSUMER, allocations.of_consumer, "allocations:list", answers_json),
+    _at(
+        "GET",
+        "/allocations",
+        allocations.of_owner,
+        "allocations:list",
+        _owner,
+        answers_json,
+        listed=False,
+        from_memory=False,
+    ),
+    _at("GET", _CONSUMER, allocations.of_consumer, "allocations:list", answers_json, from_memory=False),
     _at("PUT", _CONSUMER, allocations.claim, "allocations:update", takes_json),
     _at("DELETE", _CONSUMER, allocations.release, "allocations:delete"),
     #
