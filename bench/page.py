@@ -65,6 +65,9 @@ METHOD = """\
 - They take turns, round by round, so that what else the machine does hits both.
 - A time is the median over all requests of all rounds; beside it the 99th percentile. A rate is the median over rounds.
   A claim that the reference answers with a conflict is not counted as done.
+- Who asks the same of a cloud in which nothing has changed is given the same answer again, as schedulers do that work
+  side by side. What a search costs that nobody has asked for before is shown where it says *never the same*, and by
+  the growth; in *select and claim* each claim changes the cloud.
 - *Ready-made*: the same HTTP server sends the same bytes from memory, with no work at all.
 
 The worlds:

@@ -21,6 +21,8 @@ from bench.worlds.shapes import ROOMY, TRAITS
 FLAVOUR = "VCPU:1,DISK_GB:10,MEMORY_MB:256"
 _RESOURCES = '{"resources":{"VCPU":1,"DISK_GB":10,"MEMORY_MB":256}}'
 _OWNER = '"project_id":"engines","user_id":"ada","consumer_generation":null,"consumer_type":"INSTANCE"'
+_AMOUNTS = 10, 20_000
+"""Many more than are asked for in one run, and each can be had."""
 _CANDIDATE = re.compile(rb'"allocations": ?\{"([0-9a-f-]{36})"')
 
 
@@ -32,6 +34,17 @@ def reads(targets: Sequence[str]) -> Clients:
         start = number * len(messages) // 8
         for message in itertools.cycle(messages[start:] + messages[:start]):
             yield _read(message)
+
+    return client
+
+
+def searches(target: str) -> Clients:
+    """A search that nobody has asked for before. The braces in the target stand for an amount."""
+
+    def client(_: int) -> Iterator[Unit]:
+        choice = random.SystemRandom()  # the others would begin alike in each round
+        while True:
+            yield _read(request("GET", target.format(choice.randrange(*_AMOUNTS))))
 
     return client
 

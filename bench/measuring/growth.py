@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench.client.driving import Extent, drive
-from bench.client.units import claims, reads
+from bench.client.units import claims, searches
 from bench.measuring.rounds import Effort, Turn, alternate, summary
 from bench.measuring.sidebyside import Progress
 from bench.measuring.verdicts import Verdict
-from bench.measuring.works import FLAT
+from bench.measuring.works import FLAT, never_the_same
 from bench.site.services import Plimsoll, running
 from bench.site.site import Site
 from bench.worlds import shapes
@@ -27,7 +27,7 @@ SIZES = (1_000, 10_000, 100_000)
 REFERENCE_UP_TO = 10_000
 """There an answer takes it seconds; a world ten times as large is not tried."""
 
-SEARCH = f"{FLAT}&limit=1000"
+SEARCH = searches(never_the_same(f"{FLAT}&limit=1000"))
 MEGABYTE = 1_000_000
 
 MOST_MILLISECONDS = 10.0
@@ -70,9 +70,8 @@ def _start_again(service: Plimsoll) -> float:
 
 
 def _searches(alive: dict[int, tuple[Plimsoll, Rows, dict[str, Any]]], effort: Effort) -> None:
-    search = reads([SEARCH])
     turns = [
-        Turn(str(size), service, search, effort.extent(is_reference=False))
+        Turn(str(size), service, SEARCH, effort.extent(is_reference=False))
         for size, (service, _, _) in alive.items()
     ]
     taken = alternate(turns, 1, effort.rounds)
@@ -97,7 +96,7 @@ def _reference(site: Site, size: int, effort: Effort) -> dict[str, Any]:
     with site.both(f"growth_{size}", rows) as (references, _), running(references["default"]):
         extent = effort.extent(is_reference=True)
         port = references["default"].port
-        return summary([drive(port, reads([SEARCH]), 1, extent) for _ in range(effort.rounds)])
+        return summary([drive(port, SEARCH, 1, extent) for _ in range(effort.rounds)])
 
 
 def _held(site: Site) -> dict[str, Any]:
@@ -105,7 +104,7 @@ def _held(site: Site) -> dict[str, Any]:
     rows = shapes.held(HELD_PROVIDERS, HELD_EACH)
     with site.plimsoll("growth_held", rows) as service, running(service):
         _start_again(service)
-        drive(service.port, reads([SEARCH]), 1, Extent(1.0, least=50))
+        drive(service.port, SEARCH, 1, Extent(1.0, least=50))
         return {
             "providers": HELD_PROVIDERS,
             "allocations": len(rows.tables["allocations"]),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench.client.driving import Clients
-from bench.client.units import FLAVOUR, claims, reads, reports, selections
+from bench.client.units import FLAVOUR, claims, reads, reports, searches, selections
 from bench.worlds import shapes
 from bench.worlds.rows import Rows
 from bench.worlds.shapes import DEVICE, OWNER
@@ -45,6 +45,9 @@ NESTED = (
     "&group_policy=none&same_subtree=_COMPUTE,_FPGA"
 )
 FLAT = f"/allocation_candidates?resources={FLAVOUR}"
+
+DISK = "DISK_GB:10"
+"""What differs from question to question where none is to be asked twice."""
 
 ON_SQLITE = "sqlite"
 
@@ -105,6 +108,18 @@ def _search(
     return Work(key, title, world, _get(target), goals=goals, variants=variants, search=target, quick=quick)
 
 
+def _new(key: str, title: str, target: str) -> Work:
+    """A search, but never the same question twice."""
+    world = key.partition("-")[0]
+    asked = searches(never_the_same(target))
+    return Work(f"{key}-new", f"{title}, never the same", world, lambda _: asked)
+
+
+def never_the_same(target: str) -> str:
+    """For `searches`."""
+    return target.replace(DISK, "DISK_GB:{}")
+
+
 def _device_groups(count: int) -> str:
     groups = "&".join(f"resources_{number}={DEVICE}:1" for number in range(1, count + 1))
     return f"/allocation_candidates?{groups}&group_policy=none&limit=1000"
@@ -128,6 +143,10 @@ WORKS = (
     _search("flat-10", "flat: limit=10", f"{FLAT}&limit=10", {"default": 400}, quick=True),
     _search("nested-all", "nested: all candidates", NESTED, {"default": 100}, quick=True),
     _search("nested-10", "nested: limit=10", f"{NESTED}&limit=10", {"default": 200}, quick=True),
+    _new("flat-all", "flat: all candidates", FLAT),
+    _new("flat-10", "flat: limit=10", f"{FLAT}&limit=10"),
+    _new("nested-all", "nested: all candidates", NESTED),
+    _new("nested-10", "nested: limit=10", f"{NESTED}&limit=10"),
     _devices(2, ("default", "tuned"), {}),
     _devices(4, ("default", "tuned"), {"default": 500, "tuned": 60}, quick=True),
     _devices(6, ("tuned",), {}),
@@ -136,6 +155,7 @@ WORKS = (
     _search("shared-10", "shared: limit=10", f"{FLAT}&limit=10"),
     _search("busy-all", "busy: all candidates", "/allocation_candidates?resources=VCPU:4,MEMORY_MB:8192"),
     _search("big-1000", "big: 10,000 hosts, limit=1000", f"{FLAT}&limit=1000"),
+    _new("big-1000", "big: 10,000 hosts, limit=1000", f"{FLAT}&limit=1000"),
     Work(
         "list",
         "list of 1,000 providers",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from plimsoll.domain.effects import Effect
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import World
+from plimsoll.ledger.answers import Answers
 from plimsoll.search.index import Change, Index
 from plimsoll.storage.head import Head
 
@@ -30,13 +31,14 @@ class Origin:
 
 
 class Snapshot:
-    __slots__ = ("_indexed", "head", "origin", "world")
+    __slots__ = ("_indexed", "answers", "head", "origin", "world")
 
     def __init__(self, head: Head, world: World, origin: Origin, indexed: _Indexed) -> None:
         self.head = head
         self.world = world
         self.origin = origin
         """What it goes back to."""
+        self.answers = Answers()
         self._indexed = indexed
 
     @classmethod

@@ -100,8 +100,15 @@ class _View:
         """What decides about choices and is the same for all trees, and how a look is to be read."""
         plan = self.plan
         layout = len(plan.together), self.rows.shape[1]
+        contended = plan.contended()
+        # What is asked for by one slot alone is there: else nobody would be offered for it.
         slots = [
-            (number, slot.one_provider, *slot.resources.items())
+            (
+                number,
+                slot.one_provider,
+                bool(slot.resources),
+                *[(name, amount) for name, amount in slot.resources.items() if name in contended],
+            )
             for number, slot in zip(self.supply_of, plan.slots, strict=True)
         ]
         subtrees = tuple(plan.subtree_numbers())

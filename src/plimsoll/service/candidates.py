@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 from plimsoll.domain.refusals import Refusal
@@ -19,3 +20,13 @@ def find(placement: Placement, request: CandidatesRequest) -> Candidates | Refus
     if placement.settings.shuffle:
         order = replace(order, shuffle_seed=random.getrandbits(32))
     return find_candidates(snapshot.world, snapshot.index, request, order)
+
+
+def answered(placement: Placement, question: Hashable, work_out: Callable[[], bytes]) -> bytes:
+    """What was answered to the same question before, as long as nothing has changed; else it is worked out.
+
+    Not where candidates come in random order: there each answer is to be another one.
+    """
+    if placement.settings.shuffle:
+        return work_out()
+    return placement.snapshot().answers.to(question, work_out)

@@ -12,6 +12,11 @@ from plimsoll.wire.views import candidates as views
 
 
 def find(call: Call) -> Answer:
+    body = candidates.answered(call.placement, (call.query_string, call.version), lambda: _found(call))
+    return Answer(200, body, modified=now())
+
+
+def _found(call: Call) -> bytes:
     request = candidates_request(call.query_string, call.version)
     found = accepted(candidates.find(call.placement, request))
-    return Answer(200, views.candidates(found, request, call.version), modified=now())
+    return views.candidates(found, request, call.version)

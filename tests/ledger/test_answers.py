@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Answers are kept for as long as nothing changes, and no longer; not too much of them is kept."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from plimsoll.domain.provider import Provider
+from plimsoll.ledger.answers import MOST_BYTES, Answers
+from plimsoll.service import candidates, providers
+from plimsoll.service.placement import Placement, Settings
+from tests.ledger.conftest import SOMEBODY
+
+
+class Counted:
+    """Works out an answer of this length, and counts how often."""
+
+    def __init__(self, length: int = 1) -> None:
+        self.times = 0
+        self._length = length
+
+    def __call__(self) -> bytes:
+        self.times += 1
+        return b"x" * self._length
+
+
+def test_the_same_question_is_answered_once() -> None:
+    answers, first, other = Answers(), Counted(), Counted()
+    assert answers.to("a question", first) is answers.to("a question", first)
+    answers.to("another", other)
+    assert (first.times, other.times) == (1, 1)
+
+
+def test_what_has_no_room_is_worked_out_again() -> None:
+    answers, large, small = Answers(), Counted(MOST_BYTES - 1), Counted(2)
+    for _ in range(2):
+        assert len(answers.to("large", large)) == MOST_BYTES - 1
+        assert len(answers.to("small", small)) == 2
+    assert (large.times, small.times) == (1, 2)
+
+
+def test_who_asks_again_after_a_write_gets_a_new_answer(placement: Placement, other: Placement) -> None:
+    count = Counted()
+    for writer in (placement, other):
+        for _ in range(2):
+            candidates.answered(placement, "where?", count)
+        uuid = str(uuid4())
+        assert isinstance(providers.create(writer, SOMEBODY, uuid, uuid, None), Provider)
+    candidates.answered(placement, "where?", count)
+    assert count.times == 3
+
+
+def test_nothing_is_kept_where_the_order_is_random(placement: Placement) -> None:
+    count, shuffling = Counted(), Placement(placement.ledger, Settings(shuffle=True))
+    for _ in range(2):
+        candidates.answered(shuffling, "where?", count)
+    assert count.times == 2
