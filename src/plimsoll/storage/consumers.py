@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, Dialect, Join, Select, select
@@ -29,27 +30,29 @@ _OWNED_CONSUMERS = t.consumers.join(t.projects, _C.project_id == t.projects.c.id
     t.users, _C.user_id == t.users.c.id
 )
 
-# What one consumer holds, and what of one provider is held. Outer joins one after the other: SQLite makes a table
-# of all allocations first where joins are nested.
+# What one consumer holds, and what of one provider is held; last in each row, what they are sorted by, which databases
+# take longer for. Outer joins one after the other: SQLite makes a table of all allocations first where joins are nested.
 _OF_CONSUMER = """
     SELECT c.uuid, p.external_id, u.external_id, t.name, c.generation,
-        rp.uuid, rp.generation, rc.name, a.used, a.created_at, a.updated_at
+        rp.uuid, rp.generation, rc.name, a.used, COALESCE(a.updated_at, a.created_at), a.id
     FROM consumers c JOIN projects p ON p.id = c.project_id JOIN users u ON u.id = c.user_id
     LEFT JOIN consumer_types t ON t.id = c.consumer_type_id
     LEFT JOIN allocations a ON a.consumer_id = c.uuid
     LEFT JOIN resource_providers rp ON rp.id = a.resource_provider_id
     LEFT JOIN resource_classes rc ON rc.id = a.resource_class_id
-    WHERE c.uuid IN (...) ORDER BY a.id
+    WHERE c.uuid IN (...)
 """
 _OF_PROVIDER = """
-    SELECT rp.generation, p.id, u.id, c.uuid, c.generation, rc.name, a.used, a.created_at, a.updated_at
+    SELECT rp.generation, p.id + u.id, c.uuid, c.generation, rc.name, a.used,
+        COALESCE(a.updated_at, a.created_at), a.id
     FROM resource_providers rp JOIN resource_providers root ON root.id = rp.root_provider_id
     LEFT JOIN allocations a ON a.resource_provider_id = rp.id
     LEFT JOIN resource_classes rc ON rc.id = a.resource_class_id
     LEFT JOIN consumers c ON c.uuid = a.consumer_id
     LEFT JOIN projects p ON p.id = c.project_id LEFT JOIN users u ON u.id = c.user_id
-    WHERE rp.uuid IN (...) ORDER BY a.id
+    WHERE rp.uuid IN (...)
 """
+_BY_LAST = itemgetter(-1)
 
 # Who many consumers are and what they hold, as each claim asks it.
 _WHO = """
@@ -98,10 +101,10 @@ def allocations_of_consumer(database: Database, uuid: str) -> ConsumerAllocation
     rows = database.look(_OF_CONSUMER, [uuid])
     by_provider: dict[str, tuple[int, dict[str, int]]] = {}
     modified_at = None
-    for *_, provider, generation, resource_class, used, created, updated in rows:
+    for *_, provider, generation, resource_class, used, modified, _ in sorted(rows, key=_BY_LAST):
         if provider is not None and resource_class is not None:
             by_provider.setdefault(provider, (generation or 0, {}))[1][resource_class] = used
-            modified_at = _later(modified_at, updated or created)
+            modified_at = _later(modified_at, modified)
     return ConsumerAllocations(Consumer(*rows[0][:5]) if rows else None, by_provider, modified_at)
 
 
@@ -110,10 +113,10 @@ def allocations_of_provider(database: Database, uuid: str) -> ProviderAllocation
     rows = database.look(_OF_PROVIDER, [uuid])
     by_consumer: dict[str, tuple[int, dict[str, int]]] = {}
     modified_at = None
-    for _, project, user, consumer, generation, resource_class, used, created, updated in rows:
-        if None not in (project, user, resource_class):
+    for _, owner, consumer, generation, resource_class, used, modified, _ in sorted(rows, key=_BY_LAST):
+        if owner is not None and resource_class is not None:
             by_consumer.setdefault(consumer, (generation, {}))[1][resource_class] = used
-            modified_at = _later(modified_at, updated or created)
+            modified_at = _later(modified_at, modified)
     return ProviderAllocations(rows[0][0] or 0, by_consumer, modified_at) if rows else None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from pymysql import err
@@ -23,10 +24,7 @@ _LONGEST = 0xFFFFFF
 _AT_ONCE = 1 << 14
 
 
-def _text(value: bytes) -> str:
-    return value.decode()
-
-
+@lru_cache(maxsize=64)  # rows that were written together have the same
 def _time(value: bytes) -> datetime:
     return datetime.fromisoformat(value.decode())
 
@@ -40,7 +38,7 @@ _TEXTS = (
 _READERS: dict[int, Callable[[bytes], Any]] = {
     **dict.fromkeys(_NUMBERS, int),
     **dict.fromkeys(_TIMES, _time),
-    **dict.fromkeys(_TEXTS, _text),
+    **dict.fromkeys(_TEXTS, bytes.decode),
 }
 
 
@@ -101,13 +99,15 @@ def _row(packet: bytes, readers: list[Callable[[bytes], Any]]) -> tuple[Any, ...
     values: list[Any] = []
     at = 0
     for read in readers:
-        if packet[at] == _NULL:
-            values.append(None)
-            at += 1
-            continue
-        length, at = _number(packet, at)
-        values.append(read(packet[at : at + length]))
-        at += length
+        length, start = packet[at], at + 1
+        if length >= _NULL:  # it is not the length itself
+            if length == _NULL:
+                values.append(None)
+                at = start
+                continue
+            length, start = _number(packet, at)
+        at = start + length
+        values.append(read(packet[start:at]))
     return tuple(values)
 
 

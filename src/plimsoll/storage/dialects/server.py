@@ -22,6 +22,7 @@ from plimsoll.storage.dialects.base import DatabaseOptions
 from plimsoll.storage.dialects.contact import FirstContact
 from plimsoll.storage.dialects.errors import ErrorsAsSQLAlchemys
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
+from plimsoll.storage.dialects.kept import Kept
 from plimsoll.storage.dialects.messages import Quote, filled, messages
 from plimsoll.storage.dialects.probe import Probe
 from plimsoll.storage.dialects.writers import Writers, send_nothing
@@ -66,11 +67,17 @@ class Server(ABC):
             self.fault_of,
             recycle_seconds=options.connection_recycle_time,
             connect=lambda: self._open(self._writing),
-            is_lost=self._is_lost,
+            is_lost=lambda connection: self._is_lost(connection.connection.driver_connection),
         )
         # After a commit nothing more may be sent: if that failed, what is done would be taken for not done.
         self._writing.dialect.do_rollback = send_nothing  # type: ignore[method-assign, assignment]
         self._glancers = self._engine(options.max_pool_size or POOL_SIZE, overflow, **alone)
+        self._lookers = Kept(
+            self._glancers,
+            self._glancers.raw_connection,
+            options.max_pool_size or POOL_SIZE,
+            options.connection_recycle_time,
+        )
         event.listen(self._glancers, "connect", lambda connection, _: self.set_up_reader(connection))
         event.listen(self._readers, "connect", lambda connection, _: self.set_up_reader(connection))
         event.listen(self._writing, "connect", lambda connection, _: self.set_up_writer(connection))
@@ -230,17 +237,18 @@ class Server(ABC):
     def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
         self._meet()
         try:
-            connection = self._glancers.raw_connection()
+            connection = self._lookers.take()
         except NoFreeConnection as error:
             raise Busy(error) from error
         try:
             rows = self.rows(connection.driver_connection, query(self._glancers.dialect, sql, values))
         except BaseException as error:
             connection.invalidate()
-            if isinstance(self.fault_of(error), Unreachable):
-                self._glancers.dispose()  # the others in the pool will be lost as well
+            if isinstance(self.fault_of(error), Unreachable):  # the others will be lost as well
+                self._lookers.let_go()
+                self._glancers.dispose()
             raise
-        connection.close()
+        self._lookers.keep(connection)
         return rows
 
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
@@ -272,13 +280,14 @@ class Server(ABC):
 
     def dispose(self) -> None:
         self._readers.dispose()
+        self._lookers.let_go()
         self._glancers.dispose()
         self._writers.let_go()
         self._writing.dispose()
         self._probe.close()
 
     def forget_parent(self) -> object:
-        left = (self._readers, self._glancers, self._writing, self._writers, self._probe)
+        left = (self._readers, self._glancers, self._lookers, self._writing, self._writers, self._probe)
         self._start_afresh()
         return left
 

@@ -22,6 +22,7 @@ from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.dialects.errors import ErrorsAsSQLAlchemys
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
+from plimsoll.storage.dialects.kept import Kept
 from plimsoll.storage.dialects.turnstile import Turnstile
 from plimsoll.storage.dialects.writers import Writers, send_nothing
 from plimsoll.storage.dialects.writing import Committing, of
@@ -75,6 +76,7 @@ class SQLite:
         idle_readers = self._options.max_pool_size or IDLE_READERS
         self._readers = self._engine(_set_up_reader, idle_readers, max_overflow=-1)
         event.listen(self._readers, "begin", _begin_reading)
+        self._lookers = Kept(self._readers, self._readers.raw_connection, idle_readers)
         # Whoever writes begins and ends it by itself; to SQLAlchemy each statement is a transaction.
         self._writing = self._engine(self._set_up_writer, 1, max_overflow=0, isolation_level="AUTOCOMMIT")
         for end in ("do_commit", "do_rollback"):
@@ -119,8 +121,16 @@ class SQLite:
             return [driver.execute(*each).fetchall() for each in queries]
 
     def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
-        with self._readers.connect() as connection, ErrorsAsSQLAlchemys(sqlite3.Error, connection):
-            return _driver(connection).execute(*query(self._readers.dialect, sql, values)).fetchall()
+        connection = self._lookers.take()
+        driver = connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        try:
+            rows = driver.execute(*query(self._readers.dialect, sql, values)).fetchall()
+        except BaseException:
+            connection.invalidate()
+            raise
+        self._lookers.keep(connection)
+        return rows
 
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
         driver, writing = _driver(connection), of(connection)
@@ -158,6 +168,7 @@ class SQLite:
         return None if kind is None else kind(error)
 
     def dispose(self) -> None:
+        self._lookers.let_go()
         self._readers.dispose()
         self._writers.let_go()
         self._writing.dispose()
@@ -213,7 +224,7 @@ class SQLite:
 
     def forget_parent(self) -> object:
         # SQLite connections must not be used on both sides of a fork.
-        left = (self._readers, self._writing, self._writers, self._probe)
+        left = (self._readers, self._lookers, self._writing, self._writers, self._probe)
         self._turnstile.leave_to_parent()
         self._start_afresh()
         return left
