@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.support.running import Client
-from tests.support.servers.processes import family, kill_family
+from tests.support.servers.processes import Guard, family, kill_family
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 30
+SECONDS = 120
 
 PACKAGES = (str(ROOT / "src"), sysconfig.get_path("purelib"))
 """Where Python finds Plimsoll and what it needs."""
@@ -60,6 +60,7 @@ class Deployed:
         self._is_whole = is_whole
         self._log_before = 0
         self._process: subprocess.Popen[bytes] | None = None
+        self._guard: Guard | None = None
 
     @property
     def pid(self) -> int:
@@ -82,6 +83,7 @@ class Deployed:
                 stderr=log,
                 start_new_session=True,
             )
+        self._guard = Guard(self._process.pid, self.directory)
         return self
 
     def start(self) -> Self:
@@ -100,7 +102,9 @@ class Deployed:
     def wait(self) -> int:
         """Until it has ended by itself; its status."""
         assert self._process is not None
-        return self._process.wait(SECONDS)
+        status = self._process.wait(SECONDS)
+        self._dismiss_guard()
+        return status
 
     def stop(self) -> int:
         """As a service manager does it."""
@@ -116,6 +120,12 @@ class Deployed:
         if self._process is not None and self._process.poll() is None:
             kill_family(self._process.pid)
             self._process.wait(SECONDS)
+        self._dismiss_guard()
+
+    def _dismiss_guard(self) -> None:
+        if self._guard is not None:
+            self._guard.dismiss()
+            self._guard = None
 
     def __enter__(self) -> Self:
         try:
