@@ -40,10 +40,14 @@ def prepare_database(conf: cfg.ConfigOpts, database: Database) -> None:
 
 def open_placement(conf: cfg.ConfigOpts) -> Placement:
     database = open_database(conf)
-    prepare_database(conf, database)
-    ledger = Ledger(database, change_log_keep=conf.plimsoll.change_log_keep)
-    placement = Placement(ledger, settings_from(conf))
-    standards.synchronise(placement)
+    try:
+        prepare_database(conf, database)
+        ledger = Ledger(database, change_log_keep=conf.plimsoll.change_log_keep)
+        placement = Placement(ledger, settings_from(conf))
+        standards.synchronise(placement)
+    except BaseException:
+        database.dispose()  # whoever tries again opens another
+        raise
     if conf.plimsoll.verify_interval:
         Audit(ledger, conf.plimsoll.verify_interval).start()
     return placement

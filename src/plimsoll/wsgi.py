@@ -2,7 +2,7 @@
 
 """The WSGI entry: `plimsoll.wsgi:application` for any server, `make_application(conf)` for one's own set-up.
 
-`application` reads the configuration and loads the world when it is first called; `load_application` does so
+`application` reads the configuration and loads the world when it is first called; `load_application` has it do so
 at once, for servers that take a factory and should fail at their start rather than at the first request.
 """
 
@@ -12,6 +12,7 @@ import gc
 import os
 import threading
 from collections.abc import Iterable
+from typing import Self
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from plimsoll import config, logs
@@ -20,7 +21,45 @@ from plimsoll.bootstrap import make_application
 __all__ = ["application", "load_application", "make_application"]
 
 
+class _Application:
+    """The service of this process: loaded once, whichever thread asks for it first.
+
+    A process that was forked off after that loads for itself. Servers written in C, uWSGI for one, fork without
+    Python's knowing: its child has its parent's connections, and threads that are none.
+    """
+
+    def __init__(self) -> None:
+        self._loaded: WSGIApplication | None = None
+        self._left_by_parents: list[WSGIApplication] = []
+        self._process = 0
+        self._loading = threading.Lock()
+
+    def load(self) -> Self:
+        with self._loading:
+            if self._process != os.getpid():
+                if self._loaded is not None:  # kept: to close a parent's connection could end its session
+                    self._left_by_parents.append(self._loaded)
+                    self._loaded = None
+                self._loaded = _load()
+                self._process = os.getpid()
+        return self
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if self._process != os.getpid():
+            self.load()
+        assert self._loaded is not None
+        return self._loaded(environ, start_response)
+
+
+application = _Application()
+
+
 def load_application() -> WSGIApplication:
+    """The service of this process, loaded. Whoever asks again is given the same."""
+    return application.load()
+
+
+def _load() -> WSGIApplication:
     files = [name for name in os.environ.get(config.FILES_VARIABLE, "").split(os.pathsep) if name]
     conf = config.load(files)
     logs.set_up(conf)
@@ -29,20 +68,3 @@ def load_application() -> WSGIApplication:
     gc.collect()
     gc.freeze()
     return loaded
-
-
-class _Application:
-    """Loads itself at the first request, once, whichever thread gets it."""
-
-    def __init__(self) -> None:
-        self._loaded: WSGIApplication | None = None
-        self._loading = threading.Lock()
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if self._loaded is None:
-            with self._loading:
-                self._loaded = self._loaded or load_application()
-        return self._loaded(environ, start_response)
-
-
-application = _Application()

@@ -20,7 +20,7 @@ from rich.markup import escape
 
 import plimsoll
 from plimsoll import config
-from plimsoll.cli import server
+from plimsoll.cli import manager, server
 from plimsoll.cli.settings import Program, configured, database
 
 _INSECURE = (
@@ -113,6 +113,7 @@ def _settle(conf: cfg.ConfigOpts) -> None:
 
 
 def _greet(conf: cfg.ConfigOpts, listen: server.Listen, where: str) -> None:
+    manager.tell(manager.READY)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     threads = f"{listen.workers} with {listen.threads} threads each"
     durable = "" if conf.placement_database.sqlite_synchronous else ", fast and NOT durable"

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The examples of deploy/ with other paths, ports, accounts and fewer processes, and all else as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+
+
+def text(name: str) -> str:
+    return (DEPLOY / name).read_text()
+
+
+def moved(name: str, places: Mapping[str, object]) -> str:
+    """An example in which these are replaced. Each of them has to be in it."""
+    changed = text(name)
+    for place, ours in places.items():
+        assert place in changed, f"deploy/{name} has no {place!r}"
+        changed = changed.replace(place, str(ours))
+    return changed

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rights that the page on hardening grants are enough to make the tables and to serve, and none is too many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import make_url
+
+from plimsoll.storage import outsiders
+from plimsoll.storage.engine import Database
+from plimsoll.storage.faults import DatabaseFault, Refusing
+from tests.support.api import api
+from tests.support.databases import Databases, ServerDatabases
+from tests.takeover.test_rights import serve
+
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "hardening.md"
+OWNER, SERVICE = "plimsoll_owner", "plimsoll_service"
+
+
+def statements(name: str) -> list[str]:
+    found = re.findall(rf"^```sql {name}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(found) == 1, f"the page has {len(found)} blocks {name!r}"
+    return [line.strip() for line in found[0].split(";") if line.strip()]
+
+
+class Site:
+    """A database of which there is nothing, and the accounts of the page."""
+
+    def __init__(self, databases: ServerDatabases, url: str) -> None:
+        self._url = url
+        self._name = make_url(url).database or ""
+        self._server = databases.server
+        self.engine = databases.engine
+
+    def run(self, *lines: str) -> None:
+        ours = [line.replace("placement.*", f"{self._name}.*") for line in lines]
+        self._server.run_sql(*ours, database=self._name)
+
+    def grant(self, step: str) -> None:
+        self.run(*statements(f"{self.engine}-{step}"))
+
+    def rights(self, account: str) -> list[str]:
+        """What the page grants to an account on tables."""
+        step = "owner" if account == OWNER else "service"
+        granted = " ".join(statements(f"{self.engine}-{step}"))
+        (listed,) = re.findall(r"GRANT (SELECT.*?) ON", granted)
+        return str(listed).split(", ")
+
+    def revoke(self, right: str, account: str) -> None:
+        tables = "placement.*" if self.engine == "mariadb" else "ALL TABLES IN SCHEMA public"
+        self.run(f"REVOKE {right} ON {tables} FROM {account}")
+
+    def as_account(self, account: str) -> str:
+        password = "secret-1" if account == OWNER else "secret-2"
+        url = make_url(self._url).set(username=account, password=password)
+        return url.render_as_string(hide_password=False)
+
+    def sync(self, account: str = OWNER) -> None:
+        """What `plimsoll db sync` does."""
+        database = Database(self.as_account(account))
+        try:
+            outsiders.take_over(database)
+        finally:
+            database.dispose()
+
+    def serve(self) -> None:
+        with api(self.as_account(SERVICE), placement_database__sync_on_startup=False) as service:
+            serve(service)
+
+    def forget(self) -> None:
+        if self.engine == "mariadb":
+            self._server.run_sql(*(f"DROP USER IF EXISTS {account}" for account in (OWNER, SERVICE)))
+        else:
+            there = self._server.run_sql("SELECT rolname FROM pg_roles WHERE rolname LIKE 'plimsoll_%'")
+            for (account,) in sorted(there, reverse=True):
+                self.run(f"DROP OWNED BY {account}", f"DROP ROLE {account}")
+
+
+@pytest.fixture
+def site(databases: Databases) -> Iterator[Site]:
+    if not isinstance(databases, ServerDatabases):
+        pytest.skip("SQLite has no accounts")
+    with databases.fresh() as url:
+        site = Site(databases, url)
+        try:
+            yield site
+        finally:
+            site.forget()
+
+
+def test_one_account_makes_the_tables_and_the_other_serves_and_makes_none(site: Site) -> None:
+    site.grant("owner")
+    site.grant("service")
+    with pytest.raises(Refusing):
+        site.sync(SERVICE)
+    site.sync()
+    if site.engine == "postgresql":
+        site.grant("versions")
+    site.serve()
+
+
+def test_no_right_of_the_service_is_one_too_many(site: Site) -> None:
+    site.grant("owner")
+    site.grant("service")
+    site.sync()
+    for right in site.rights(SERVICE):
+        site.revoke(right, SERVICE)
+        with pytest.raises((AssertionError, DatabaseFault)):
+            site.serve()
+        restored = "placement.*" if site.engine == "mariadb" else "ALL TABLES IN SCHEMA public"
+        site.run(f"GRANT {right} ON {restored} TO {SERVICE}")
+
+
+def test_no_right_of_the_owner_is_one_too_many(databases: Databases) -> None:
+    if databases.engine != "mariadb" or not isinstance(databases, ServerDatabases):
+        pytest.skip("on PostgreSQL the owner has one right, to make tables")
+    rights = ("SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "INDEX")
+    for right in rights:
+        with databases.fresh() as url:
+            site = Site(databases, url)
+            try:
+                site.grant("owner")
+                assert tuple(site.rights(OWNER)) == rights
+                site.revoke(right, OWNER)
+                with pytest.raises(DatabaseFault):
+                    site.sync()
+            finally:
+                site.forget()

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""deploy/uwsgi: uWSGI serves it as the example says, and whoever loads before the processes are forked is safe too."""
+
+from __future__ import annotations
+
+import getpass
+import grp
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.deploy import deployed, drill, examples
+from tests.deploy.deployed import Deployed
+from tests.support.databases import Databases
+from tests.support.servers.places import free_port
+
+UWSGI = Path(sys.executable).with_name("uwsgi")
+PROCESSES = 2
+
+pytestmark = pytest.mark.skipif(not UWSGI.exists(), reason="not run: uWSGI, pyuwsgi is not installed")
+
+
+def uwsgi(directory: Path, database: str | None = None, lines: dict[str, str] | None = None) -> Deployed:
+    """uWSGI with the example, some lines of which are others."""
+    port = free_port()
+    deployed.settings(directory, database)
+    places = {
+        "127.0.0.1:8778": f"127.0.0.1:{port}",
+        "processes = 4": f"processes = {PROCESSES}",
+        "uid = placement": f"uid = {getpass.getuser()}",
+        "gid = placement": f"gid = {grp.getgrgid(os.getgid()).gr_name}",
+        "virtualenv = /opt/plimsoll": f"virtualenv = {sys.prefix}",
+    }
+    file = directory / "plimsoll-uwsgi.ini"
+    file.write_text(examples.moved("uwsgi/plimsoll-uwsgi.ini", places | (lines or {})))
+    loads = PROCESSES if lines is None else 1
+    return Deployed(
+        [UWSGI, "--ini", file],
+        port,
+        directory,
+        deployed.environment(directory),
+        lambda log: has_loaded(log, loads),
+    )
+
+
+def has_loaded(log: str, times: int) -> bool:
+    """Of a process that still loads, uWSGI forgets that it is to stop."""
+    return log.count("WSGI app 1 (mountpoint='/') ready") == times and f"worker {PROCESSES} (pid" in log
+
+
+def test_the_example_serves(databases: Databases, tmp_path: Path) -> None:
+    with databases.fresh() as url, uwsgi(tmp_path, url) as service:
+        drill.reads_and_writes(service)
+        drill.small_print(service)
+        drill.under_a_prefix(service)
+
+
+def test_processes_that_are_forked_after_loading_begin_anew(databases: Databases, tmp_path: Path) -> None:
+    """Without lazy-apps the first process loads, and the others are forked off, of which Python is not told."""
+    lines = {"lazy-apps = true": "lazy-apps = false"}
+    with databases.fresh() as url, uwsgi(tmp_path, url, lines) as service:
+        drill.reads_and_writes(service)
+        assert len(service.processes) == 1 + PROCESSES
+
+
+def test_a_process_may_load_with_its_first_request(tmp_path: Path) -> None:
+    lines = {"lazy-apps = true": "lazy-apps = false", "load_application()": "application"}
+    with uwsgi(tmp_path, lines=lines) as service:
+        drill.reads_and_writes(service)
+
+
+def test_a_reload_and_a_stop_cut_no_claim(tmp_path: Path) -> None:
+    with uwsgi(tmp_path) as service:
+        host = drill.a_host(service, 100_000)
+        before = set(service.processes)
+        os.kill(service.pid, signal.SIGHUP)
+        deadline = time.monotonic() + deployed.SECONDS
+        while not has_loaded(service.log(), 2 * PROCESSES):
+            assert time.monotonic() < deadline, service.log()
+            time.sleep(0.1)
+        assert before & set(service.processes) == {service.pid}
+        granted, well = drill.claim_until_stopped(service, host, enough=100)
+        assert well, service.log()
+        service.start()
+        assert drill.used(service, host) == granted
+
+
+def test_a_start_that_cannot_succeed_fails(tmp_path: Path) -> None:
+    service = uwsgi(tmp_path)
+    deployed.settings(tmp_path, more="[plimsoll]\nthreads = none\n")
+    try:
+        assert service.launch().wait() != 0
+        assert "[plimsoll] threads" in service.log()
+    finally:
+        service.kill()
