@@ -78,10 +78,13 @@ def _profile(site: Site, world: str, works: list[Work], seconds: float) -> None:
 
 def _application(service: Plimsoll) -> InProcess:
     """The application in this process, with the settings of a service; it logs as the service does."""
-    from plimsoll.wsgi import load_application
+    from plimsoll import config, logs
+    from plimsoll.bootstrap import make_application
 
     with service.settings_applied():
-        return InProcess(load_application())
+        conf = config.load([])
+        logs.set_up(conf)
+        return InProcess(make_application(conf))
 
 
 def _sample(
