@@ -17,14 +17,16 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 from oslo_config import cfg
 from oslo_context import context
-from oslo_log import log
-from oslo_log.formatters import ContextFormatter
+from oslo_log import formatters, log
+from oslo_log.formatters import ContextFormatter, JSONFormatter
+
+from plimsoll.config import ConfigError
 
 MOMENT = 0.02
 """Seconds after which a plain line is written at the latest."""
@@ -39,12 +41,23 @@ PROJECT = "placement"
 
 
 def set_up(conf: cfg.ConfigOpts) -> None:
-    """Log as the configuration says, warnings of libraries included."""
-    log.setup(conf, PROJECT)
+    """Log as the configuration says, warnings of libraries included. Raises ConfigError if that cannot be done."""
+    # What an operator's own set-up says of the loggers of `placement` is about ours.
+    logging.getLogger("plimsoll").parent = logging.getLogger(PROJECT)
+    formatters._store_global_conf(conf)  # what a formatter that such a set-up names goes by
     root = logging.getLogger()
+    before = [handler for handler in root.handlers if isinstance(handler, Deferred)]
+    try:
+        log.setup(conf, PROJECT)
+    except Exception as problem:
+        raise ConfigError([_what_is_wrong(conf, problem)]) from problem
+    finally:
+        for old in before:
+            if old not in root.handlers:
+                old.close()
     for handler in list(root.handlers):
-        if type(handler.formatter) is ContextFormatter:
-            quick = QuickFormatter(handler.formatter, conf)
+        quick = _quick(handler.formatter, conf)
+        if quick is not None:
             handler.setFormatter(quick)
             if isinstance(handler, logging.StreamHandler):
                 root.removeHandler(handler)
@@ -52,6 +65,36 @@ def set_up(conf: cfg.ConfigOpts) -> None:
     logging.captureWarnings(True)
     if conf.log_options:
         conf.log_opt_values(logging.getLogger(__name__), logging.DEBUG)
+
+
+def _what_is_wrong(conf: cfg.ConfigOpts, problem: Exception) -> str:
+    reason = problem.err_msg if isinstance(problem, log.LogConfigError) else str(problem)
+    if conf.log_config_append:
+        return f"[DEFAULT] log_config_append: {conf.log_config_append} cannot be used: {reason}"
+    if isinstance(problem, OSError):
+        return f"[DEFAULT] log_file or log_dir: {problem.filename}: {problem.strerror}"
+    return f"[DEFAULT] an option of the log cannot be followed: {reason}"
+
+
+def _quick(slow: logging.Formatter | None, conf: cfg.ConfigOpts) -> QuickFormatter | LaterJSON | None:
+    """The like of one of oslo.log's formatters that can have lines made later; None of any other."""
+    if type(slow) is ContextFormatter:
+        return QuickFormatter(slow, conf)
+    return LaterJSON(datefmt=slow.datefmt) if type(slow) is JSONFormatter else None
+
+
+class LaterJSON(JSONFormatter):
+    """Each line is a JSON object. That of a request is made by the thread that writes it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return record.getMessage() if isinstance(record, _Lines) else super().format(record)
+
+    def later(self, record: logging.LogRecord) -> Line:
+        if not _is_settled(record):
+            made = self.format(record)
+            return lambda: made
+        record.context = context.get_current()
+        return partial(self.format, record)
 
 
 class QuickFormatter(ContextFormatter):
@@ -62,6 +105,7 @@ class QuickFormatter(ContextFormatter):
         self._names = _names(self._in_request)
         self._wants_iso_time = "isotime" in self._names
         self._names_of_identity = _names(self._identity)
+        self._about_caller = tuple({*self._names, *self._names_of_identity} - _ABOUT_LINE)
         self._identities: dict[tuple[Any, ...], str] = {}
         self._second = (0, "")
 
@@ -75,12 +119,12 @@ class QuickFormatter(ContextFormatter):
         if not plain or asking is None or not asking.request_id or self._wants_iso_time:
             made = super().format(record)
             return lambda: made
-        if record.args:  # what they tell may change
+        if record.args and not _is_settled(record):  # what they tell may change
             record.msg, record.args = record.getMessage(), ()
         return partial(self._quick, record, asking)
 
     def _quick(self, record: logging.LogRecord, asking: context.RequestContext) -> str:
-        about = asking.get_logging_values()
+        about = _told(asking, self._about_caller)
         values = _Values(project=self.project, version=self.version)
         of_record = record.__dict__
         for name in self._names:
@@ -184,6 +228,10 @@ class Deferred(logging.Handler):
             self.flush()
 
 
+def _is_settled(record: logging.LogRecord) -> bool:
+    return getattr(record, "is_settled", False)
+
+
 def _made(line: Line) -> str:
     try:
         return line()
@@ -191,9 +239,21 @@ def _made(line: Line) -> str:
         return f"A line of the log could not be made: {error!r}"
 
 
+def _told(asking: context.RequestContext, names: Iterable[str]) -> dict[str, Any]:
+    """At least what is asked for, of what a request tells about itself."""
+    values_of = getattr(asking, "values_of", None)
+    return asking.get_logging_values() if values_of is None else values_of(names)
+
+
 def _names(form: str) -> tuple[str, ...]:
     """What a format asks for."""
     return tuple(set(re.findall(r"%\((\w+)\)", form)))
+
+
+_ABOUT_LINE = {*logging.makeLogRecord({}).__dict__, "asctime", "message", "instance", "color", "resource"} | {
+    "user_identity"
+}
+"""What a format may ask for that is not about who asks."""
 
 
 class _Lines(logging.LogRecord):

@@ -2,7 +2,7 @@
 
 """The service as a WSGI application: what a request passes on its way in, and what every answer carries.
 
-From the outside in: proxy headers, request log, CORS, authentication, who is asking; then, here, the version, the
+From the outside in: proxy headers, prefix, health and request log, CORS, authentication, who is asking; then, here, the version, the
 length of the body, the route, its checks, the policy, the handler. Nothing raised on the way gets out of here.
 """
 
@@ -17,12 +17,14 @@ from oslo_middleware import CORS, HTTPProxyToWSGI
 
 from plimsoll.access import Policy, caller_of, guarded
 from plimsoll.service.placement import DatabaseFault, Placement, ValueNotKept
+from plimsoll.wire import mount
 from plimsoll.wire.answers import UNDATED, Answer, http_date
 from plimsoll.wire.call import REQUEST_ID_KEY, Call
 from plimsoll.wire.checks import METHOD_NOT_ALLOWED
 from plimsoll.wire.drain import Drain
 from plimsoll.wire.errors import VALUE_NOT_KEPT, Refused, problem_of, unavailable
 from plimsoll.wire.features import Feature
+from plimsoll.wire.health import Probes
 from plimsoll.wire.microversion import ENVIRON_HEADER, HEADER, Version, negotiate
 from plimsoll.wire.problems import JSON, STATUS_LINES, Problem, rendered
 from plimsoll.wire.requestlog import VERSION_KEY, RequestLog
@@ -39,10 +41,18 @@ def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGI
     app: WSGIApplication = guarded(Api(placement, policy, conf.plimsoll.max_body_bytes), conf)
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
-    app = RequestLog(app)
+    app = RequestLog(app, Probes(placement))
+    prefix = mount.normal(conf.plimsoll.prefix)
+    if prefix:
+        app = mount.Mount(prefix, inside=app, outside=RequestLog(_nothing_but(prefix)))
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         app = HTTPProxyToWSGI(app, conf)
     return Drain(app, conf.plimsoll.max_body_bytes)
+
+
+def _nothing_but(prefix: str) -> WSGIApplication:
+    problem = Problem(404, f"The service is under {prefix}, and nothing is beside it.", bare=True)
+    return lambda environ, start_response: _send_problem(problem, environ, None, start_response)
 
 
 class Api:
