@@ -5,13 +5,10 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import socket
 from wsgiref.types import WSGIApplication
 
 from oslo_config import cfg
-
-from plimsoll.config import ConfigError
 
 
 def traced(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
@@ -19,12 +16,7 @@ def traced(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
     if "profiler" not in conf or not conf.profiler.enabled:
         return app
     start = importlib.import_module("osprofiler.initializer").init_from_conf
-    try:
-        start(conf, context={}, project="placement", service="placement", host=socket.gethostname())
-    except Exception as problem:
-        raise ConfigError(
-            [f"[profiler] connection_string: traces cannot be kept there: {problem}"]
-        ) from problem
+    start(conf, context={}, project="placement", service="placement", host=socket.gethostname())
     middleware = importlib.import_module("osprofiler.web").WsgiMiddleware
     wrapped: WSGIApplication = middleware.factory({}, **conf.profiler)(app)
     return wrapped

@@ -86,6 +86,7 @@ class Workers(_Granian):  # type: ignore[misc]
             self._wait_for(new)
         except Exception:
             new.kill()
+            new.join()
             raise
         new.interrupt_by_parent = False
         old, self.wrks[idx] = self.wrks[idx], new
