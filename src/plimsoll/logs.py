@@ -17,7 +17,7 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -31,8 +31,8 @@ from plimsoll.config import ConfigError
 MOMENT = 0.02
 """Seconds after which a plain line is written at the latest."""
 
-IDENTITIES = 1000
-"""How many callers are remembered, as the lines name them."""
+CALLERS = 1000
+"""How many are remembered, as the lines name them."""
 
 Line = Callable[[], str]
 
@@ -104,9 +104,8 @@ class QuickFormatter(ContextFormatter):
         self._identity: str = conf.logging_user_identity_format
         self._names = _names(self._in_request)
         self._wants_iso_time = "isotime" in self._names
-        self._names_of_identity = _names(self._identity)
-        self._about_caller = tuple({*self._names, *self._names_of_identity} - _ABOUT_LINE)
-        self._identities: dict[tuple[Any, ...], str] = {}
+        self._identity_differs = bool({"request_id", "global_request_id"} & {*_names(self._identity)})
+        self._callers: dict[tuple[Any, ...], _Values] = {}
         self._second = (0, "")
 
     def format(self, record: logging.LogRecord) -> str:
@@ -124,26 +123,37 @@ class QuickFormatter(ContextFormatter):
         return partial(self._quick, record, asking)
 
     def _quick(self, record: logging.LogRecord, asking: context.RequestContext) -> str:
-        about = _told(asking, self._about_caller)
-        values = _Values(project=self.project, version=self.version)
+        values = self._about(asking)
         of_record = record.__dict__
         for name in self._names:
-            if name in of_record:
+            if name in of_record and name not in values:
                 values[name] = of_record[name]
-        values.update(about)
-        values["user_identity"] = self._who(about)
         values["asctime"] = self._time(record)
         values["message"] = record.getMessage()
         return self._in_request % values
 
-    def _who(self, about: dict[str, Any]) -> str:
-        key = tuple([about.get(name) for name in self._names_of_identity])
-        identity = self._identities.get(key)
-        if identity is None:
-            if len(self._identities) >= IDENTITIES:
-                self._identities.clear()
-            identity = self._identities[key] = self._identity % _OrDash(about)
-        return identity
+    def _about(self, asking: context.RequestContext) -> _Values:
+        """What the request tells about itself. What it tells of its caller is the same for many of them."""
+        who = getattr(asking, "who", None)
+        if who is None or self._identity_differs:
+            return self._told(asking)
+        key = who()
+        known = self._callers.get(key)
+        if known is None:
+            if len(self._callers) >= CALLERS:
+                self._callers.clear()
+            known = self._callers[key] = self._told(asking)
+        values = _Values(known)
+        values["request_id"] = asking.request_id
+        values["global_request_id"] = asking.global_request_id
+        return values
+
+    def _told(self, asking: context.RequestContext) -> _Values:
+        about = asking.get_logging_values()
+        values = _Values(project=self.project, version=self.version)
+        values.update(about)
+        values["user_identity"] = self._identity % _OrDash(about)
+        return values
 
     def _time(self, record: logging.LogRecord) -> str:
         if not self.datefmt:  # then it has milliseconds, and else none can be had
@@ -239,21 +249,9 @@ def _made(line: Line) -> str:
         return f"A line of the log could not be made: {error!r}"
 
 
-def _told(asking: context.RequestContext, names: Iterable[str]) -> dict[str, Any]:
-    """At least what is asked for, of what a request tells about itself."""
-    values_of = getattr(asking, "values_of", None)
-    return asking.get_logging_values() if values_of is None else values_of(names)
-
-
 def _names(form: str) -> tuple[str, ...]:
     """What a format asks for."""
     return tuple(set(re.findall(r"%\((\w+)\)", form)))
-
-
-_ABOUT_LINE = {*logging.makeLogRecord({}).__dict__, "asctime", "message", "instance", "color", "resource"} | {
-    "user_identity"
-}
-"""What a format may ask for that is not about who asks."""
 
 
 class _Lines(logging.LogRecord):

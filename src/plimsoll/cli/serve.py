@@ -63,8 +63,9 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
         os.environ["OS_PLIMSOLL__PREFIX"] = prefix
     conf = program.load()
     address, port = _free_address(host, port)
-    _check(conf, address)
+    _check_exposure(conf, address)
     where = _prepare_database(conf)
+    _check_log_and_policy(conf)
     if program.config_files:
         os.environ[config.FILES_VARIABLE] = os.pathsep.join(program.config_files)
     listen = server.Listen(address, port, workers, conf.plimsoll.threads)
@@ -87,7 +88,8 @@ class _Rereading:
     def __call__(self) -> int:
         conf = self._program.load()
         try:
-            _check(conf, self._address)
+            _check_exposure(conf, self._address)
+            _check_log_and_policy(conf)
         except click.ClickException:
             with contextlib.suppress(config.ConfigError):
                 logs.set_up(self._last_good)  # so that what is wrong is said where the log has been
@@ -96,10 +98,13 @@ class _Rereading:
         return int(conf.plimsoll.threads)
 
 
-def _check(conf: cfg.ConfigOpts, address: str) -> None:
-    """All that may keep workers from serving and can be known before they begin. From here on there is a log."""
+def _check_exposure(conf: cfg.ConfigOpts, address: str) -> None:
     if _is_exposed(conf, address):
         raise click.ClickException(_INSECURE.format(host=address))
+
+
+def _check_log_and_policy(conf: cfg.ConfigOpts) -> None:
+    """What would keep workers from serving, and is better said here. From now on this process has a log, too."""
     try:
         logs.set_up(conf)
         Policy(conf)

@@ -61,23 +61,13 @@ class LoggedRequest(context.RequestContext):
             "user_identity": " ".join(who),
         }
 
-    def values_of(self, names: Iterable[str]) -> dict[str, Any]:
-        """Those of them that are asked for, which are few in most formats."""
-        told: dict[str, Any] = {}
-        for name in names:
-            if name in _HEADERS:
-                told[name] = self._first(_HEADERS[name])
-            elif name in ("request_id", "global_request_id"):
-                told[name] = getattr(self, name)
-            else:
-                return self.get_logging_values()
-        return told
+    def who(self) -> tuple[Any, ...]:
+        """What decides about all of them but for the ids: for who keeps what they have made of it."""
+        get = self._environ.get
+        return (bool(get("HTTP_X_AUTH_TOKEN")), *map(get, _DECIDING))  # a token itself is nobody's to keep
 
     def _first(self, headers: tuple[str, ...]) -> Any:
-        for header in headers:
-            if header in self._environ:
-                return self._environ[header]
-        return None
+        return next((self._environ[header] for header in headers if header in self._environ), None)
 
 
 _HEADERS = {
@@ -94,6 +84,11 @@ _HEADERS = {
     "system_scope": ("HTTP_OPENSTACK_SYSTEM_SCOPE",),
 }
 """Where what is logged of a caller comes from: the first that is there."""
+
+_DECIDING = (
+    *(header for headers in _HEADERS.values() for header in headers),
+    *("HTTP_X_ROLES", "HTTP_X_IS_ADMIN_PROJECT"),
+)
 
 
 class RequestLog:
