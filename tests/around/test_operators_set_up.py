@@ -59,7 +59,6 @@ OF_THE_LINE = {
     "message",
     "args",
     "context",
-    "extra",
     "traceback",
     "error_summary",
 }
