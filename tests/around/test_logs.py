@@ -28,8 +28,8 @@ def lines(file: Path, count: int) -> list[dict[str, Any]]:
 
 
 def test_each_line_is_json_and_after_a_rotation_the_next_is_in_the_new_file(tmp_path: Path) -> None:
-    file, rotated = tmp_path / "placement.log", tmp_path / "placement.log.1"
-    (tmp_path / "placement.conf").write_text("[DEFAULT]\nuse_json = true\nlog_file = placement.log\n")
+    file, rotated = tmp_path / "placement-api.log", tmp_path / "placement-api.log.1"
+    (tmp_path / "placement.conf").write_text(f"[DEFAULT]\nuse_json = true\nlog_dir = {tmp_path}\n")
     with Service(tmp_path) as service:
         before = len(lines(file, 1))
         client = service.client()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The worker processes: how they begin, take leave, and are replaced by others without a request being lost.
+"""The worker processes: how they begin, take leave, and are replaced by others while requests go on.
 
 On SIGHUP each worker is replaced by one that reads the configuration anew. The new one listens before the old one
 takes leave; if it cannot even begin, the old one stays. Who takes leave says `Connection: close` for a moment, so that
@@ -36,11 +36,10 @@ _LOOK_SECONDS = 0.02
 _OPEN_FILES = Path("/proc/self/fd")
 _TERMINAL = Path("/dev/tty")
 
-
 _Granian: Any = MPServer  # its methods carry no types
 
 
-class Workers(_Granian):  # type: ignore[misc]
+class Workers(_Granian):  # type: ignore[misc]  # of which mypy knows nothing
     """Granian's, which cannot tell whether a new worker serves before it stops the old one."""
 
     def __init__(self, *args: Any, reread: Callable[[], int], **options: Any) -> None:
@@ -102,10 +101,10 @@ class Workers(_Granian):  # type: ignore[misc]
         while not wait([worker.line, worker.inner.sentinel], _LOOK_SECONDS):
             if self.interrupt_signal:
                 raise _Stopped
-        try:
-            said = worker.line.recv()
-        except (EOFError, OSError):
-            said = "the new worker ended before it served; see its last words"
+        said = "the new worker ended before it served; standard error has its last words"
+        with contextlib.suppress(EOFError, OSError):
+            if worker.line.poll():
+                said = worker.line.recv()
         if said != LISTENING:
             raise RuntimeError(said)
 
