@@ -26,6 +26,8 @@ from oslo_context import context
 from oslo_log import log
 from oslo_log.formatters import ContextFormatter
 
+from plimsoll import logplaces
+
 MOMENT = 0.02
 """Seconds after which a plain line is written at the latest."""
 
@@ -40,6 +42,7 @@ PROJECT = "placement"
 
 def set_up(conf: cfg.ConfigOpts) -> None:
     """Log as the configuration says, warnings of libraries included."""
+    logplaces.settle(conf)
     log.setup(conf, PROJECT)
     root = logging.getLogger()
     for handler in list(root.handlers):

@@ -204,11 +204,11 @@ def test_every_bad_value_is_named_with_its_place(file: Path, monkeypatch: pytest
     with pytest.raises(config.ConfigError) as caught:
         config.load([str(file)])
     assert set(caught.value.problems) == {
-        f"{file}: [DEFAULT] debug: Unexpected boolean value 'perhaps'",
-        f"{file}: [api] auth_strategy: Valid values are [keystone, noauth2], but found 'magic'",
-        f"{file}: [placement_database] max_retries: invalid literal for int() with base 10: 'many'",
-        f"{file}: [plimsoll] threads: Should be greater than or equal to 1",
-        f"{file}: [keystone_authtoken] insecure: Unexpected boolean value 'who knows'",
+        f"{file}:2: [DEFAULT] debug: Unexpected boolean value 'perhaps'",
+        f"{file}:4: [api] auth_strategy: Valid values are [keystone, noauth2], but found 'magic'",
+        f"{file}:6: [placement_database] max_retries: invalid literal for int() with base 10: 'many'",
+        f"{file}:8: [plimsoll] threads: Should be greater than or equal to 1",
+        f"{file}:10: [keystone_authtoken] insecure: Unexpected boolean value 'who knows'",
         "environment variable OS_CORS__MAX_AGE: [cors] max_age: invalid literal for int() with base 10: 'old'",
     }
 

@@ -19,9 +19,10 @@ from rich.console import Console
 from rich.markup import escape
 
 import plimsoll
-from plimsoll import config
+from plimsoll import config, logplaces
+from plimsoll.access import authplugin
 from plimsoll.cli import server
-from plimsoll.cli.settings import Program, configured, database
+from plimsoll.cli.settings import Program, configured, database, load_policy, plainly_failing
 
 _INSECURE = (
     "With auth_strategy = noauth2 anybody who can reach {host} can change everything. Serve on 127.0.0.1, or set"
@@ -55,6 +56,7 @@ def serve(program: Program, host: str, port: int, workers: int, dev: bool) -> No
     address, port = _free_address(host, port)
     if _is_exposed(conf, address):
         raise click.ClickException(_INSECURE.format(host=host))
+    _try_out(conf)
     where = _prepare_database(conf)
     if program.config_files:
         os.environ[config.FILES_VARIABLE] = os.pathsep.join(program.config_files)
@@ -93,6 +95,15 @@ def _is_exposed(conf: cfg.ConfigOpts, address: str) -> bool:
     if conf.api.auth_strategy != "noauth2" or conf.plimsoll.allow_insecure_noauth:
         return False
     return not ipaddress.ip_address(address).is_loopback
+
+
+def _try_out(conf: cfg.ConfigOpts) -> None:
+    """What would keep each worker from starting is better said once, and in one line."""
+    with plainly_failing():
+        load_policy(conf)
+        logplaces.settle(conf)
+        if conf.api.auth_strategy == "keystone":
+            authplugin.register(conf)
 
 
 def _prepare_database(conf: cfg.ConfigOpts) -> str:
