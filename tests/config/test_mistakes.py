@@ -176,7 +176,7 @@ def test_the_wsgi_entry_raises_the_same_words(file: Path) -> None:
         text=True,
         check=False,
         cwd=ROOT,
-        timeout=60,
+        timeout=120,
     )
     said = f"raised {file}:2: [placement_database] connection: {NOT_A_URL}"
     assert [line[: len(said)] for line in ran.stdout.splitlines()] == [said, said], ran.stderr

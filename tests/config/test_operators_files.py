@@ -129,7 +129,7 @@ def test_a_service_starts_with_each_of_them(tmp_path: Path) -> None:
         text=True,
         check=False,
         cwd=ROOT,
-        timeout=120,
+        timeout=240,
     )
     assert served.returncode == 0, served.stderr
     assert served.stdout.splitlines() == [

@@ -17,7 +17,7 @@ from tests.support.servers.places import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS, THEIRS = ROOT / ".venv" / "bin", ROOT / ".venv-reference" / "bin"
-START_SECONDS = 60
+START_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Service:
         assert self._process is not None
         deadline = time.monotonic() + START_SECONDS
         while True:
-            self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+            self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
             try:
                 self.ask(Question("GET", "/"), {})
             except OSError:

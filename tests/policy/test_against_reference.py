@@ -69,11 +69,7 @@ class Pair:
         self.wait_for_a_look()
         theirs, ours = answers(self.reference, questions), answers(self.ours, questions)
         assert ours == theirs
-        allowed: dict[str, set[str]] = {caller: set() for caller in CALLERS}
-        for (caller, question), status in ours.items():
-            if status != 403:
-                allowed[caller].add(question)
-        return allowed
+        return allowed_by(ours)
 
     def wait_for_a_look(self) -> None:
         time.sleep(LOOK_AGAIN_AFTER + 0.05)
@@ -87,9 +83,17 @@ def answers(service: Service, questions: list[Question]) -> Answers:
     }
 
 
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    made = Pair(tmp_path_factory.mktemp("policy"))
+def allowed_by(said: Answers) -> dict[str, set[str]]:
+    allowed: dict[str, set[str]] = {caller: set() for caller in CALLERS}
+    for (caller, question), status in said.items():
+        if status != 403:
+            allowed[caller].add(question)
+    return allowed
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    made = Pair(tmp_path)
     with contextlib.ExitStack() as stack:
         for service in (made.reference, made.ours):
             stack.callback(service.stop)
@@ -108,46 +112,37 @@ def test_one_story_of_policy_files(pair: Pair) -> None:
 
     pair.file.write_text(
         '"placement:resource_providers:list": "role:operator or rule:admin_api"\n'
-        '"placement:traits:list": "@"\n"placement:usages": "role:operator"\n'
+        '"placement:traits:list": "@"\n"placement:traits:show": "@"\n"placement:usages": "role:operator"\n'
     )
+    pair.directory.mkdir()
+    (pair.directory / "10.yaml").write_text('"placement:traits:list": "role:reader"\n"mine": "role:reader"\n')
+    (pair.directory / "20.yaml").write_text('"placement:allocations:manage": "rule:mine"\n')
     allowed = pair.agreed()
-    assert allowed["nobody"] == {"GET /traits"}
+    assert allowed["nobody"] == {f"GET /traits/{UUID}"}, "the file in the directory goes before the main one"
+    assert {"GET /traits", "POST /allocations"} <= allowed["reader"]
     assert "GET /usages?project_id=other" in allowed["operator"]
     assert "GET /resource_providers" not in allowed["service"]
 
+    (pair.directory / "20.yaml").unlink()
     pair.file.write_text('"rule:admin_api": "role:operator"\n')
     allowed = pair.agreed()
     assert allowed["admin"] == allowed["service"] == set()
-    assert allowed["operator"] == {str(question) for question in TELLING}
-
-    pair.directory.mkdir()
-    (pair.directory / "10.yaml").write_text('"placement:traits:list": "role:reader"\n"mine": "role:reader"\n')
-    (pair.directory / "20.yaml").write_text('"placement:traits:show": "rule:mine"\n')
-    assert pair.agreed()["reader"] == {"GET /traits", f"GET /traits/{UUID}"}
-
-    (pair.directory / "20.yaml").unlink()
-    assert pair.agreed()["reader"] == {"GET /traits"}
+    assert allowed["reader"] == {"GET /traits"}
+    assert allowed["operator"] == {str(question) for question in TELLING} - {"GET /traits"}
 
     (pair.directory / "10.yaml").unlink()
     pair.file.write_text(
         '{"placement:traits:list": "role:reader and", "placement:traits:show": [["role:operator"], ["role:reader"]],'
         ' "placement:usages": "rule:nowhere", "default": "role:reader"}'
     )
-    assert pair.agreed()["reader"] == {f"GET /traits/{UUID}", *(str(question) for question in TELLING[3:5])}
+    good = pair.agreed()
+    assert good["reader"] == {f"GET /traits/{UUID}", *(str(question) for question in TELLING[3:5])}
 
-    pair.file.unlink()
-    assert "POST /reshaper" in pair.agreed()["service"], "the defaults are back"
-
-    pair.file.write_text('"placement:traits:list": "role:reader"\n')
-    before = pair.agreed()
     pair.file.write_text("{ broken")
     pair.wait_for_a_look()
-    ours = answers(pair.ours, TELLING)
-    assert {(caller, question) for (caller, question), status in ours.items() if status != 403} == {
-        (caller, question) for caller, questions in before.items() for question in questions
-    }
+    assert allowed_by(answers(pair.ours, TELLING)) == good
     assert pair.reference.ask(TELLING[0], CALLERS["admin"]) == 500
     assert f"{pair.file}:1: while parsing a flow mapping" in pair.ours.log()
 
-    pair.file.write_text('"placement:traits:list": "role:operator"\n')
-    assert "GET /traits" in pair.agreed()["operator"]
+    pair.file.unlink()
+    assert "POST /reshaper" in pair.agreed()["service"], "the defaults are back"

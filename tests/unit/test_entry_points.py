@@ -47,7 +47,7 @@ def run(environment: dict[str, str], tool: str, *arguments: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout

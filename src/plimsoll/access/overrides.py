@@ -110,6 +110,7 @@ def _rules(file: Path, root: yaml.Node | None) -> Iterator[Override]:
         raise BrokenFile(file, root.start_mark.line + 1, 'not a list of rules, each "name": "check"')
     # One pair after the other: as a whole it would forget lines, and names that are said twice.
     loader = yaml.SafeLoader("")
+    loader.flatten_mapping(root)  # what is merged in with << counts as written where it stands
     for key, value in root.value:
         line = key.start_mark.line + 1
         name, written = (loader.construct_object(node, deep=True) for node in (key, value))

@@ -184,6 +184,12 @@ def test_what_denies_by_mistake_is_a_fault_with_its_line(file: Path, text: str, 
     assert done.stderr.count("\n") == 1
 
 
+def test_what_yaml_merges_in_is_found_where_it_stands(file: Path) -> None:
+    file.write_text(f'"x": &crew\n  "{LIST}": "role:sailor"\n<<: *crew\n')
+    assert (listed()[LIST]["check"], listed()[LIST]["place"]) == ("role:sailor", f"{file}:2")
+    assert policy("check", LIST, "--roles", "sailor").exit_code == 0
+
+
 def test_what_denies_on_purpose_is_no_fault(file: Path) -> None:
     file.write_text(
         f'"{LIST}": "!"\n"{USAGES}": "role:a and not (role:b or !)"\n"service_api": [["!"], "role:a"]\n'
