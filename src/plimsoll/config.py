@@ -236,7 +236,7 @@ def load(sources: Sequence[str] = (), environ: Mapping[str, str] | None = None) 
     except cfg.ConfigFilesNotFoundError as problem:
         raise ConfigError([f"{file}: there is no such file" for file in problem.config_files]) from problem
     except cfg.ConfigFilesPermissionDeniedError as problem:
-        raise ConfigError([f"{file}: may not be read" for file in problem.config_files]) from problem
+        raise ConfigError([f"{file}: Permission denied" for file in problem.config_files]) from problem
     except cfg.ConfigFileParseError as problem:
         raise ConfigError([str(problem.msg).removeprefix("at ").replace(", ", ": ", 1)]) from problem
     except cfg.Error as problem:

@@ -151,6 +151,32 @@ def test_a_file_that_is_not_there_no_text_or_a_directory_is_named(
     assert plimsoll("db", "version").stderr == f"Error: {file}: Is a directory\n"
 
 
+UNREAD = """
+import os, sys
+from plimsoll import config
+if os.geteuid() == 0:
+    os.seteuid(65534)
+try:
+    config.load([sys.argv[1]])
+except config.ConfigError as error:
+    print(error)
+"""
+
+
+def test_a_file_that_may_not_be_read_is_named(file: Path) -> None:
+    file.write_text("[DEFAULT]\n")
+    file.chmod(0)
+    ran = subprocess.run(
+        [sys.executable, "-c", UNREAD, file],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=120,
+    )
+    assert ran.stdout == f"{file}: Permission denied\n", ran.stderr
+
+
 def test_several_mistakes_are_said_at_once(file: Path) -> None:
     file.write_text("[plimsoll]\nthreads = 0\n[placement_database]\nmax_retries = x\n")
     done = plimsoll("db", "version", "--config-file", str(file))

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 
 import click
 from oslo_config import cfg
@@ -53,22 +53,26 @@ class Program:
             raise click.ClickException(str(error)) from error
 
 
-Command = TypeVar("Command", bound=Callable[..., object])
+_with_files = click.option(
+    "--config-file",
+    "config_files",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Read settings from here; later files go before earlier ones.",
+)
+_with_directories = click.option(
+    "--config-dir",
+    "config_dirs",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Read settings from the *.conf in here, which go before those of files.",
+)
 
 
-def with_config_files(command: Command) -> Command:
-    """Give a command --config-file and --config-dir; what they name comes as `config_files` and `config_dirs`."""
-    for option, what, help_text in (
-        ("--config-dir", "DIR", "Read settings from the *.conf in here, after those of files."),
-        ("--config-file", "FILE", "Read settings from here; later files go before earlier ones."),
-    ):
-        is_file = what == "FILE"
-        kind = click.Path(exists=True, dir_okay=not is_file, file_okay=is_file)
-        add = click.option(
-            option, f"{option[2:].replace('-', '_')}s", multiple=True, metavar=what, type=kind, help=help_text
-        )
-        command = add(command)
-    return command
+def with_config_files(command: Callable[..., None]) -> Callable[..., None]:
+    return _with_files(_with_directories(command))
 
 
 def configured(command: Callable[..., int | None]) -> Callable[..., None]:
@@ -115,7 +119,7 @@ def plainly_failing() -> Iterator[None]:
 
 @contextlib.contextmanager
 def oslo_policy_hushed() -> Iterator[None]:
-    """What oslo.policy logs and warns of is said here as well, once and with its line."""
+    """What oslo.policy logs and warns of is said by others: by workers in the log, by `policy check` with its line."""
     logger = logging.getLogger("oslo_policy")
     before, nowhere = logger.propagate, logging.NullHandler()
     logger.propagate = False
