@@ -261,6 +261,7 @@ def register(conf: cfg.ConfigOpts) -> None:
 
     An option that is already there stays as it is, with its default: whoever registered it had a reason.
     """
+    policy_opts.set_defaults(conf)  # its very own options: it registers them again, and they must be the same
     for group, opts in all_opts():
         for name in _register(conf, opts, None if group == "DEFAULT" else group):
             if group == "cors" and name in CORS_DEFAULTS:

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 from oslo_config import cfg
+from oslo_policy import opts as policy_opts
 
 from plimsoll import config
+from plimsoll.access import Policy
 
 ROOT = Path(__file__).parents[2]
 REFERENCE_PYTHON = ROOT / ".venv-reference" / "bin" / "python"
@@ -243,6 +245,16 @@ def test_a_configuration_that_others_prepared_keeps_their_options_and_gains_ours
     assert conf.cors.allow_methods == ["HEAD"]
     assert config.database_url(conf) == "sqlite:////srv/theirs.sqlite"
     assert conf.plimsoll.verify_interval == 300
+
+
+def test_others_in_the_process_may_change_what_oslo_policy_thinks_its_defaults_are() -> None:
+    conf = config.load()
+    before = {opt.dest: opt.default for opt in policy_opts._options}
+    try:
+        policy_opts.set_defaults(cfg.ConfigOpts(), policy_file="theirs.yaml")
+        Policy(conf)
+    finally:
+        policy_opts.set_defaults(cfg.ConfigOpts(), **before)
 
 
 def test_logging_follows_the_configuration(file: Path, tmp_path: Path) -> None:
