@@ -77,6 +77,7 @@ types: .venv/.installed ## mypy, strict
 
 docs: .venv/.installed ## write the pages that are made from the code
 	$(BIN)/python -m tests.docs.versions
+	$(BIN)/python -m tests.docs.samples
 
 lock: .venv/.installed ## write the lock files anew (UPGRADE=--upgrade for the newest versions)
 	$(COMPILE) $(UPGRADE) --extra dev --extra bench --output-file requirements.lock pyproject.toml

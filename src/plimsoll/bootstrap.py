@@ -10,6 +10,7 @@ from oslo_config import cfg
 
 from plimsoll import config
 from plimsoll.access.policy import Policy
+from plimsoll.database import open_database
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.search.request import Order
@@ -17,15 +18,9 @@ from plimsoll.service import standards
 from plimsoll.service.placement import Placement, Settings
 from plimsoll.storage import checks, migrate, outsiders
 from plimsoll.storage.checks import Finding
-from plimsoll.storage.engine import Database, DatabaseOptions
+from plimsoll.storage.engine import Database
 from plimsoll.tracing import traced
 from plimsoll.wire.app import make_app
-
-
-def open_database(conf: cfg.ConfigOpts) -> Database:
-    return Database(
-        config.database_url(conf), DatabaseOptions.from_sections(conf.placement_database, conf.plimsoll)
-    )
 
 
 def prepare_database(conf: cfg.ConfigOpts, database: Database) -> None:

@@ -21,6 +21,7 @@ from oslo_middleware import cors, http_proxy_to_wsgi
 from oslo_policy import opts as policy_opts
 
 import plimsoll
+from plimsoll import origins
 
 FILES_VARIABLE = "PLIMSOLL_CONFIG_FILES"
 """The environment variable by which `plimsoll serve` hands its --config-file options to its workers."""
@@ -181,6 +182,16 @@ OUR_OPTS: tuple[tuple[str | None, Sequence[cfg.Opt]], ...] = (
     ("plimsoll", PLIMSOLL_OPTS),
 )
 
+NAMESPACES = (
+    "plimsoll",
+    "keystonemiddleware.auth_token",
+    "oslo.log",
+    "oslo.middleware.cors",
+    "oslo.middleware.http_proxy_to_wsgi",
+    "oslo.policy",
+)
+"""Those of oslo-config-generator that together give a file with every option."""
+
 CORS_DEFAULTS = {
     "allow_headers": [
         "X-Auth-Token",
@@ -211,8 +222,8 @@ class ConfigError(Exception):
         self.problems = tuple(problems)
 
 
-def load(config_files: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> cfg.ConfigOpts:
-    """The configuration from the files given or, when none is, from where Placement's is found.
+def load(sources: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> cfg.ConfigOpts:
+    """The configuration from the files and directories given or, when none is, from where Placement's is found.
 
     `environ` says where to look for the file; `OS_<GROUP>__<OPTION>` is always read from the process's own
     environment, by oslo.config. Every value is checked here, so that a bad one stops the start and not a request.
@@ -223,18 +234,33 @@ def load(config_files: Sequence[str] = (), environ: Mapping[str, str] | None = N
     directory = environ.get("OS_PLACEMENT_CONFIG_DIR", "").strip()
     try:
         conf(
-            [f"--config-file={file}" for file in config_files],
+            [f"--config-{'dir' if Path(source).is_dir() else 'file'}={source}" for source in sources],
             project="placement",
             prog="plimsoll",
             version=plimsoll.__version__,
             default_config_files=[str(Path(directory) / "placement.conf")] if directory else None,
         )
+    except cfg.ConfigFilesNotFoundError as problem:
+        raise ConfigError([f"{file}: there is no such file" for file in problem.config_files]) from problem
+    except cfg.ConfigFilesPermissionDeniedError as problem:
+        raise ConfigError([f"{file}: Permission denied" for file in problem.config_files]) from problem
+    except cfg.ConfigFileParseError as problem:
+        raise ConfigError([str(problem.msg).removeprefix("at ").replace(", ", ": ", 1)]) from problem
     except cfg.Error as problem:
         raise ConfigError([str(problem)]) from problem
+    except UnicodeDecodeError as problem:
+        raise ConfigError([_no_text(sources, directory)]) from problem
+    except OSError as problem:
+        raise ConfigError([f"{problem.filename}: {problem.strerror}"]) from problem
     problems = list(_bad_values(conf))
     if problems:
         raise ConfigError(problems)
     return conf
+
+
+def wrong(conf: cfg.ConfigOpts, group: str, option: str, reason: object) -> ConfigError:
+    """What to raise when a value turns out to be of no use, though it is of the right kind."""
+    return ConfigError([_named(conf, group, option, reason)])
 
 
 def register(conf: cfg.ConfigOpts) -> None:
@@ -242,20 +268,32 @@ def register(conf: cfg.ConfigOpts) -> None:
 
     An option that is already there stays as it is, with its default: whoever registered it had a reason.
     """
-    for group, opts in OUR_OPTS:
-        _register(conf, opts, group)
-    for group, opts in _log_opts():
-        _register(conf, opts, group)
-    policy_opts.set_defaults(conf)
-    for name in _register(conf, cors.CORS_OPTS, "cors"):
-        if name in CORS_DEFAULTS:
-            conf.set_default(name, CORS_DEFAULTS[name], group="cors")
-    _register(conf, http_proxy_to_wsgi.OPTS, "oslo_middleware")
-    for group, opts in keystone_opts.list_auth_token_opts():
-        _register(conf, opts, group)
-    if importlib.util.find_spec("osprofiler"):
-        for group, opts in importlib.import_module("osprofiler.opts").list_opts():
-            _register(conf, opts, group)
+    policy_opts.set_defaults(conf)  # its very own options: it registers them again, and they must be the same
+    for group, opts in all_opts():
+        for name in _register(conf, opts, None if group == "DEFAULT" else group):
+            if group == "cors" and name in CORS_DEFAULTS:
+                conf.set_default(name, CORS_DEFAULTS[name], group="cors")
+
+
+def all_opts() -> list[tuple[str, Sequence[cfg.Opt]]]:
+    """Every option there is, ours and those of libraries, by group."""
+    listed: list[tuple[str | None, Sequence[cfg.Opt]]] = [
+        *OUR_OPTS,
+        *_log_opts(),
+        *policy_opts.list_opts(),
+        ("cors", cors.CORS_OPTS),
+        ("oslo_middleware", http_proxy_to_wsgi.OPTS),
+        *keystone_opts.list_auth_token_opts(),
+        *_profiler_opts(),
+    ]
+    return [(group or "DEFAULT", opts) for group, opts in listed]
+
+
+def _profiler_opts() -> Sequence[tuple[str, Sequence[cfg.Opt]]]:
+    if importlib.util.find_spec("osprofiler") is None:
+        return ()
+    listed: Sequence[tuple[str, Sequence[cfg.Opt]]] = importlib.import_module("osprofiler.opts").list_opts()
+    return listed
 
 
 def database_url(conf: cfg.ConfigOpts) -> str:
@@ -272,6 +310,11 @@ def is_embedded(conf: cfg.ConfigOpts) -> bool:
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Our options, as `oslo-config-generator --namespace plimsoll` asks for them."""
     return [(group or "DEFAULT", list(opts)) for group, opts in OUR_OPTS]
+
+
+def set_library_defaults() -> None:
+    """Make libraries show the defaults that hold here, as `oslo-config-generator --namespace plimsoll` asks for them."""
+    cors.set_defaults(**CORS_DEFAULTS)
 
 
 def _log_opts() -> list[tuple[str | None, Sequence[cfg.Opt]]]:
@@ -295,27 +338,44 @@ def _register(conf: cfg.ConfigOpts, opts: Sequence[cfg.Opt], group: str | None) 
     return [opt.dest for opt in fresh]
 
 
+def _no_text(sources: Sequence[str], directory: str) -> str:
+    """Which file is no text? oslo.config does not tell."""
+    if not sources:
+        sources = [directory] if directory else cfg.find_config_files("placement", "plimsoll")
+    for source in map(Path, sources):
+        for file in sorted(source.glob("*.conf")) if source.is_dir() else [source]:
+            try:
+                file.read_text()
+            except UnicodeDecodeError as problem:
+                return f"{file}: not a text in UTF-8, at byte {problem.start}"
+            except OSError:
+                continue
+    return "A configuration file is not a text in UTF-8"
+
+
 def _bad_values(conf: cfg.ConfigOpts) -> Iterator[str]:
     """oslo.config looks at a value when it is asked for it, so ask for all."""
     for name in conf:
         try:
             value = conf[name]
-        except ValueError as problem:
-            yield _place("DEFAULT", name, problem)
+        except (ValueError, cfg.Error) as problem:
+            yield _problem(conf, "DEFAULT", name, problem)
             continue
         if isinstance(value, cfg.ConfigOpts.GroupAttr):
             for option in value:
                 try:
                     value[option]
-                except ValueError as problem:
-                    yield _place(name, option, problem)
+                except (ValueError, cfg.Error) as problem:
+                    yield _problem(conf, name, option, problem)
 
 
-def _place(group: str, option: str, problem: ValueError) -> str:
-    variable = f"OS_{group}__{option}".upper()
+def _problem(conf: cfg.ConfigOpts, group: str, option: str, problem: Exception) -> str:
+    if not isinstance(problem, ValueError):  # it asks for the value of another option
+        return _named(conf, group, option, f"{problem}; write $$ for a dollar sign")
     file = re.search(r"detail='(.*?)'", str(problem))
-    place = (
-        f"environment variable {variable}" if variable in os.environ else file[1] if file else "configuration"
-    )
     reason = str(problem).partition("is not valid: ")[2] or str(problem)
-    return f"{place}: [{group}] {option}: {reason}"
+    return _named(conf, group, option, reason, file and file[1])
+
+
+def _named(conf: cfg.ConfigOpts, group: str, option: str, reason: object, file: str | None = None) -> str:
+    return f"{origins.place(conf, group, option, file) or 'default'}: [{group}] {option}: {reason}"

@@ -26,6 +26,7 @@ from oslo_context import context
 from oslo_log import formatters, log
 from oslo_log.formatters import ContextFormatter, JSONFormatter
 
+from plimsoll import logplaces
 from plimsoll.config import ConfigError
 
 MOMENT = 0.02
@@ -39,14 +40,10 @@ Line = Callable[[], str]
 PROJECT = "placement"
 """The name that operators know the service by, also in their logs."""
 
-LOG_FILE = "placement-api.log"
-"""In the log_dir, when nothing but that is set: as OpenStack Placement's is called under most servers."""
-
 
 def set_up(conf: cfg.ConfigOpts) -> None:
     """Log as the configuration says, warnings of libraries included. Raises ConfigError if that cannot be done."""
-    if conf.log_dir and not conf.log_file:  # oslo.log would name it after a program, which a worker is not
-        conf.set_override("log_file", LOG_FILE)
+    logplaces.settle(conf)
     # What an operator's own set-up says of the loggers of `placement` is about ours.
     logging.getLogger("plimsoll").parent = logging.getLogger(PROJECT)
     formatters._store_global_conf(conf)  # what a formatter that such a set-up names goes by

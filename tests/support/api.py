@@ -16,7 +16,8 @@ from oslo_config import cfg
 
 from plimsoll import config
 from plimsoll.access.policy import Policy
-from plimsoll.bootstrap import open_database, open_placement, settings_from
+from plimsoll.bootstrap import open_placement, settings_from
+from plimsoll.database import open_database
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.service.placement import Placement

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 from oslo_config import cfg
+from oslo_policy import opts as policy_opts
 
 from plimsoll import config
+from plimsoll.access import Policy
 
 ROOT = Path(__file__).parents[2]
 REFERENCE_PYTHON = ROOT / ".venv-reference" / "bin" / "python"
@@ -205,11 +207,11 @@ def test_every_bad_value_is_named_with_its_place(file: Path, monkeypatch: pytest
     with pytest.raises(config.ConfigError) as caught:
         config.load([str(file)])
     assert set(caught.value.problems) == {
-        f"{file}: [DEFAULT] debug: Unexpected boolean value 'perhaps'",
-        f"{file}: [api] auth_strategy: Valid values are [keystone, noauth2], but found 'magic'",
-        f"{file}: [placement_database] max_retries: invalid literal for int() with base 10: 'many'",
-        f"{file}: [plimsoll] threads: Should be greater than or equal to 1",
-        f"{file}: [keystone_authtoken] insecure: Unexpected boolean value 'who knows'",
+        f"{file}:2: [DEFAULT] debug: Unexpected boolean value 'perhaps'",
+        f"{file}:4: [api] auth_strategy: Valid values are [keystone, noauth2], but found 'magic'",
+        f"{file}:6: [placement_database] max_retries: invalid literal for int() with base 10: 'many'",
+        f"{file}:8: [plimsoll] threads: Should be greater than or equal to 1",
+        f"{file}:10: [keystone_authtoken] insecure: Unexpected boolean value 'who knows'",
         "environment variable OS_CORS__MAX_AGE: [cors] max_age: invalid literal for int() with base 10: 'old'",
     }
 
@@ -244,6 +246,16 @@ def test_a_configuration_that_others_prepared_keeps_their_options_and_gains_ours
     assert conf.cors.allow_methods == ["HEAD"]
     assert config.database_url(conf) == "sqlite:////srv/theirs.sqlite"
     assert conf.plimsoll.verify_interval == 300
+
+
+def test_others_in_the_process_may_change_what_oslo_policy_thinks_its_defaults_are() -> None:
+    conf = config.load()
+    before = {opt.dest: opt.default for opt in policy_opts._options}
+    try:
+        policy_opts.set_defaults(cfg.ConfigOpts(), policy_file="theirs.yaml")
+        Policy(conf)
+    finally:
+        policy_opts.set_defaults(cfg.ConfigOpts(), **before)
 
 
 def test_logging_follows_the_configuration(file: Path, tmp_path: Path) -> None:

@@ -4,7 +4,8 @@
 
 A decision is the one oslo.policy makes from the defaults in `rules` and the operator's policy file. The file is
 looked at once a second at most; when it has changed, all remembered decisions are forgotten, and while it
-cannot be read the last good rules stay in force. A check that fails with an error denies.
+cannot be read the last good rules stay in force. When it is gone, the defaults are. A check that fails with an
+error denies.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from oslo_config import cfg
 from oslo_policy import policy
 
+from plimsoll import config
+from plimsoll.access import overrides
 from plimsoll.access.identity import Caller
 from plimsoll.access.rules import list_rules
 
@@ -39,10 +43,7 @@ class PolicyError(Exception):
 class Policy:
     def __init__(self, conf: cfg.ConfigOpts, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._enforcer = policy.Enforcer(conf)
-        # The defaults changed years ago upstream; one warning per rule and start helps nobody.
-        self._enforcer.suppress_default_change_warnings = True
-        self._enforcer.register_defaults(list_rules())
+        self._enforcer = _enforcer_of(conf)
         self._loading = threading.Lock()
         self._complaint: str | None = None
         self._looked_at = clock()
@@ -50,7 +51,7 @@ class Policy:
             self._enforcer.load_rules()
         except Exception as problem:
             raise PolicyError(
-                f"The policy in {self._file()} cannot be used: {problem}. Correct it, or correct"
+                f"The policy cannot be used: {self._reason(problem)}. Correct it, or correct"
                 " [oslo_policy]policy_file and policy_dirs in the configuration."
             ) from problem
         self._rules_in_force = _RulesInForce(self._enforcer)
@@ -61,17 +62,22 @@ class Policy:
             self._look_again()
         return self._rules_in_force.allow(rule, caller, target)
 
+    def checks(self) -> dict[str, object]:
+        """The check that is in force for each rule there is, the operator's own included."""
+        return dict(self._rules_in_force.rules)
+
     def _look_again(self) -> None:
         # One thread looks; the others go on with the rules in force rather than wait.
         if not self._loading.acquire(blocking=False):
             return
         try:
             self._looked_at = self._clock()
+            self._forget_file_that_is_gone()
             # After a failure oslo.policy thinks it has read what it could not: make it read again.
             self._enforcer.load_rules(force_reload=self._complaint is not None)
         except Exception as problem:
             if str(problem) != self._complaint:
-                LOG.error("The policy in %s stays as it was, it cannot be used: %s", self._file(), problem)
+                LOG.error("The policy stays as it was, its file cannot be used: %s", self._reason(problem))
             self._complaint = str(problem)
         else:
             self._complaint = None
@@ -81,8 +87,29 @@ class Policy:
         finally:
             self._loading.release()
 
-    def _file(self) -> str:
-        return str(self._enforcer.policy_path or self._enforcer.policy_file)
+    def _forget_file_that_is_gone(self) -> None:
+        """oslo.policy would look for it where it was, complain, and make the same rules anew with every look."""
+        path = self._enforcer.policy_path
+        if path and not Path(path).exists():
+            LOG.warning("The policy file %s is gone: the defaults are in force", path)
+            self._enforcer = _enforcer_of(self._enforcer.conf)
+
+    def _reason(self, problem: Exception) -> str:
+        """With file and line, where that can be told."""
+        return str(overrides.first_broken(self._enforcer.conf) or problem)
+
+
+def get_enforcer() -> policy.Enforcer:
+    """The rules and the operator's changes to them, as oslo.policy's own commands ask for them."""
+    return _enforcer_of(config.load())
+
+
+def _enforcer_of(conf: cfg.ConfigOpts) -> policy.Enforcer:
+    enforcer = policy.Enforcer(conf)
+    # The defaults changed years ago upstream; one warning per rule and start helps nobody.
+    enforcer.suppress_default_change_warnings = True
+    enforcer.register_defaults(list_rules())
+    return enforcer
 
 
 class _RulesInForce:
@@ -99,6 +126,10 @@ class _RulesInForce:
         self._enforcer.use_conf = False
         self._steady = {name for name in loaded.registered_rules if self._is_steady(name, set())}
         self._remembered: dict[tuple[object, ...], bool] = {}
+
+    @property
+    def rules(self) -> policy.Rules:
+        return self._enforcer.rules
 
     def come_from(self, enforcer: policy.Enforcer) -> bool:
         return enforcer.rules is self._origin
@@ -135,12 +166,8 @@ class _RulesInForce:
             check = self._enforcer.rules[rule]
         except KeyError:
             return True
-        return self._is_plain(check, seen)
-
-    def _is_plain(self, check: object, seen: set[str]) -> bool:
-        if type(check).__module__ != policy.RuleCheck.__module__:
-            return False
-        if isinstance(check, policy.RuleCheck):
-            return self._is_steady(check.match, seen)
-        parts = [*getattr(check, "rules", ()), *([check.rule] if isinstance(check, policy.NotCheck) else ())]
-        return all(self._is_plain(part, seen) for part in parts)
+        return all(
+            type(part).__module__ == policy.RuleCheck.__module__
+            and (not isinstance(part, policy.RuleCheck) or self._is_steady(part.match, seen))
+            for part in overrides.parts(check)
+        )

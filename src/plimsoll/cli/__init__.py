@@ -11,7 +11,9 @@ from __future__ import annotations
 import click
 
 import plimsoll
+from plimsoll.cli.config import config
 from plimsoll.cli.db import db
+from plimsoll.cli.policy import policy
 from plimsoll.cli.serve import serve
 from plimsoll.cli.settings import Program, with_config_files
 from plimsoll.cli.status import status
@@ -23,7 +25,7 @@ __all__ = ["main"]
 @click.version_option(plimsoll.__version__, prog_name="plimsoll", message="%(prog)s %(version)s")
 @with_config_files
 @click.pass_context
-def main(context: click.Context, config_files: tuple[str, ...]) -> None:
+def main(context: click.Context, config_files: tuple[str, ...], config_dirs: tuple[str, ...]) -> None:
     """Plimsoll, a Placement service: what every provider has, who uses it, and where more fits.
 
     Settings come from /etc/placement/placement.conf, or from placement.conf in the directory that
@@ -37,9 +39,11 @@ def main(context: click.Context, config_files: tuple[str, ...]) -> None:
     # A wrapper that goes by another name puts its own Program here before it calls us.
     if not isinstance(context.obj, Program):
         context.obj = Program()
-    context.obj = context.obj.with_files(config_files)
+    context.obj = context.obj.with_files((*config_files, *config_dirs))
 
 
 main.add_command(serve)
 main.add_command(db)
 main.add_command(status)
+main.add_command(policy)
+main.add_command(config)

@@ -20,10 +20,10 @@ from rich.console import Console
 from rich.markup import escape
 
 import plimsoll
-from plimsoll import config, logs
-from plimsoll.access.policy import Policy, PolicyError
+from plimsoll import config, logplaces, logs
+from plimsoll.access import authplugin
 from plimsoll.cli import manager, server
-from plimsoll.cli.settings import Program, configured, database
+from plimsoll.cli.settings import Program, configured, database, load_policy, plainly_failing
 from plimsoll.wire import mount
 
 _INSECURE = (
@@ -64,8 +64,9 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
     conf = program.load()
     address, port = _free_address(host, port)
     _check_exposure(conf, address)
+    _try_out(conf)
     where = _prepare_database(conf)
-    _check_log_and_policy(conf)
+    _begin_to_log(conf)
     if program.config_files:
         os.environ[config.FILES_VARIABLE] = os.pathsep.join(program.config_files)
     listen = server.Listen(address, port, workers, conf.plimsoll.threads)
@@ -89,7 +90,8 @@ class _Rereading:
         conf = self._program.load()
         try:
             _check_exposure(conf, self._address)
-            _check_log_and_policy(conf)
+            _try_out(conf)
+            _begin_to_log(conf)
         except click.ClickException:
             with contextlib.suppress(config.ConfigError):
                 logs.set_up(self._last_good)  # so that what is wrong is said where the log has been
@@ -101,15 +103,6 @@ class _Rereading:
 def _check_exposure(conf: cfg.ConfigOpts, address: str) -> None:
     if _is_exposed(conf, address):
         raise click.ClickException(_INSECURE.format(host=address))
-
-
-def _check_log_and_policy(conf: cfg.ConfigOpts) -> None:
-    """What would keep workers from serving, and is better said here. From now on this process has a log, too."""
-    try:
-        logs.set_up(conf)
-        Policy(conf)
-    except (config.ConfigError, PolicyError) as error:
-        raise click.ClickException(str(error)) from error
 
 
 def _choose_development() -> None:
@@ -142,6 +135,21 @@ def _is_exposed(conf: cfg.ConfigOpts, address: str) -> bool:
     if conf.api.auth_strategy != "noauth2" or conf.plimsoll.allow_insecure_noauth:
         return False
     return not ipaddress.ip_address(address).is_loopback
+
+
+def _try_out(conf: cfg.ConfigOpts) -> None:
+    """What would keep each worker from starting is better said once, and in one line."""
+    with plainly_failing():
+        load_policy(conf)
+        logplaces.settle(conf)
+        if conf.api.auth_strategy == "keystone":
+            authplugin.register(conf)
+
+
+def _begin_to_log(conf: cfg.ConfigOpts) -> None:
+    """Also in this process: what becomes of workers is told by it."""
+    with plainly_failing():
+        logs.set_up(conf)
 
 
 def _prepare_database(conf: cfg.ConfigOpts) -> str:

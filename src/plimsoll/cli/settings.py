@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,13 +21,21 @@ from oslo_config import cfg
 from sqlalchemy.exc import SQLAlchemyError
 
 from plimsoll import config
-from plimsoll.storage.engine import Database, DatabaseOptions, UnusableDatabaseError
+from plimsoll.access import Policy, PolicyError
+from plimsoll.database import open_database
+from plimsoll.storage.engine import Database, UnusableDatabaseError
 from plimsoll.storage.migrate import SchemaError
+
+
+class Broken(click.ClickException):
+    """Ends a command that checks something: there is nothing to check."""
+
+    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """How the command was called: the files named so far, and the name under which `db` commands are found."""
+    """How the command was called: the files and directories named so far, and the name that `db` commands go by."""
 
     config_files: tuple[str, ...] = ()
     manage: str = "plimsoll"
@@ -43,7 +53,7 @@ class Program:
             raise click.ClickException(str(error)) from error
 
 
-with_config_files = click.option(
+_with_files = click.option(
     "--config-file",
     "config_files",
     multiple=True,
@@ -51,15 +61,28 @@ with_config_files = click.option(
     type=click.Path(exists=True, dir_okay=False),
     help="Read settings from here; later files go before earlier ones.",
 )
+_with_directories = click.option(
+    "--config-dir",
+    "config_dirs",
+    multiple=True,
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Read settings from the *.conf in here, which go before those of files.",
+)
+
+
+def with_config_files(command: Callable[..., None]) -> Callable[..., None]:
+    return _with_files(_with_directories(command))
 
 
 def configured(command: Callable[..., int | None]) -> Callable[..., None]:
     """Give a command --config-file of its own, call it with the Program, and exit with what it returns."""
 
     @functools.wraps(command)
-    def wrapped(config_files: tuple[str, ...], **options: object) -> None:
+    def wrapped(config_files: tuple[str, ...], config_dirs: tuple[str, ...], **options: object) -> None:
         context = click.get_current_context()
-        context.exit(command(context.ensure_object(Program).with_files(config_files), **options) or 0)
+        program = context.ensure_object(Program).with_files((*config_files, *config_dirs))
+        context.exit(command(program, **options) or 0)
 
     return with_config_files(wrapped)
 
@@ -68,23 +91,43 @@ def configured(command: Callable[..., int | None]) -> Callable[..., None]:
 def database(conf: cfg.ConfigOpts) -> Iterator[Database]:
     """The configured database for the time of a command; what goes wrong with it becomes the command's end."""
     with plainly_failing():
-        options = DatabaseOptions.from_sections(conf.placement_database, conf.plimsoll)
-        opened = Database(config.database_url(conf), options)
+        opened = open_database(conf)
         try:
             yield opened
         finally:
             opened.dispose()
 
 
+def load_policy(conf: cfg.ConfigOpts) -> Policy:
+    with oslo_policy_hushed():
+        return Policy(conf)
+
+
 @contextlib.contextmanager
 def plainly_failing() -> Iterator[None]:
-    """Say what is wrong with a database in one line instead of a traceback."""
+    """Say what is wrong with a setting, a policy or a database in one line instead of a traceback."""
     try:
         yield
-    except (UnusableDatabaseError, SchemaError) as error:
+    except (config.ConfigError, UnusableDatabaseError, SchemaError, PolicyError) as error:
         raise click.ClickException(str(error)) from error
     except SQLAlchemyError as error:
         # The first line is the database's own message; the rest quotes SQL and links to a manual.
         raise click.ClickException(f"The database failed: {str(error).splitlines()[0]}") from error
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def oslo_policy_hushed() -> Iterator[None]:
+    """What oslo.policy logs and warns of is said by others: by workers in the log, by `policy check` with its line."""
+    logger = logging.getLogger("oslo_policy")
+    before, nowhere = logger.propagate, logging.NullHandler()
+    logger.propagate = False
+    logger.addHandler(nowhere)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.removeHandler(nowhere)
+        logger.propagate = before

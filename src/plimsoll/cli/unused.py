@@ -2,18 +2,20 @@
 
 """Settings of a placement.conf that mean something else here than to Placement, or nothing at all.
 
-Sections of libraries are left to the libraries: which options [keystone_authtoken] has, only its plugin knows.
+What nobody knows is ignored, as Placement does; but what looks like a slip of the pen is worth a word.
 """
 
 from __future__ import annotations
 
+import difflib
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from oslo_config import cfg
 
-from plimsoll import config
+from plimsoll import config, origins
+from plimsoll.access import authplugin
 
 _OURS = "plimsoll"
 _EMBEDDED = "is not set, so that Plimsoll uses an embedded database of its own (Placement would not start)"
@@ -29,6 +31,7 @@ _DIFFERENT: dict[tuple[str, str], str] = {
 _NOAUTH = "everybody is believed; Plimsoll serves that to other hosts only if [plimsoll]allow_insecure_noauth is set"
 _UNKNOWN = "no such option"
 _NO_SECTION = "no such section"
+_NEAR = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class Setting:
     place: str
     meaning: str
     matters: bool = False
+    written: str | None = None
+    """File and line, or the environment variable."""
 
 
 def settings(conf: cfg.ConfigOpts) -> list[Setting]:
@@ -49,9 +54,11 @@ def _known(conf: cfg.ConfigOpts) -> Iterator[Setting]:
         yield Setting("[placement_database] connection", _EMBEDDED)
     for (group, option), meaning in _DIFFERENT.items():
         if _is_set(conf, group, option) and not (option == "state_path" and config.is_embedded(conf)):
-            yield Setting(f"[{group}] {option}", meaning)
+            yield Setting(f"[{group}] {option}", meaning, written=origins.place(conf, group, option))
     if conf.api.auth_strategy == "noauth2" and not conf.plimsoll.allow_insecure_noauth:
-        yield Setting("[api] auth_strategy = noauth2", _NOAUTH, matters=True)
+        yield Setting(
+            "[api] auth_strategy = noauth2", _NOAUTH, True, origins.place(conf, "api", "auth_strategy")
+        )
 
 
 def _is_set(conf: cfg.ConfigOpts, group: str, option: str) -> bool:
@@ -60,24 +67,70 @@ def _is_set(conf: cfg.ConfigOpts, group: str, option: str) -> bool:
 
 
 def _unknown(conf: cfg.ConfigOpts) -> Iterator[Setting]:
-    own = {group for group, _ in config.list_opts()}
-    for section, options in _written(conf).items():
-        if section not in conf and section != "DEFAULT":
-            yield Setting(f"[{section}]", _NO_SECTION, matters=section.startswith(_OURS))
-        elif section in own:
-            known = conf if section == "DEFAULT" else conf[section]
-            for option in options:
-                if option.replace("-", "_") not in known:
-                    yield Setting(f"[{section}] {option}", _UNKNOWN, matters=section == _OURS)
+    silent = () if _plugin_is_known(conf) else (authplugin.SECTION,)
+    sections: set[str] = set()
+    for line in origins.lines(conf):
+        if not _is_section(conf, line.section):
+            if line.section not in sections:
+                yield _no_section(conf, line)
+            sections.add(line.section)
+        elif line.section not in silent and not _is_option(conf, line.section, line.option):
+            yield _no_option(conf, line.section, line.option, line.place)
+    for variable, group, option in origins.variables():
+        if _is_section(conf, group) and group not in silent and not _is_option(conf, group, option):
+            yield _no_option(conf, group, option, variable)
 
 
-def _written(conf: cfg.ConfigOpts) -> dict[str, dict[str, object]]:
-    """All that the files say, whether anybody knows it or not."""
-    sections: dict[str, dict[str, object]] = {}
-    files = [Path(file) for file in conf.config_file or ()]
-    for directory in conf.config_dir or ():
-        files += sorted(Path(directory).glob("*.conf"))
-    for file in files:
-        if file.exists():
-            cfg.ConfigParser(str(file), sections).parse()
-    return sections
+def _plugin_is_known(conf: cfg.ConfigOpts) -> bool:
+    """If none is named, or one that is not there, nobody can tell which options may stand beside that."""
+    try:
+        section, _ = authplugin.register(conf)
+    except config.ConfigError:
+        return False
+    return bool(conf[section].auth_type)
+
+
+def _is_section(conf: cfg.ConfigOpts, section: str) -> bool:
+    return section == "DEFAULT" or section.lower() in _sections(conf)
+
+
+def _is_option(conf: cfg.ConfigOpts, section: str, option: str) -> bool:
+    return option in _options(conf, section) or (section.lower(), option) in _old_names()
+
+
+def _sections(conf: cfg.ConfigOpts) -> set[str]:
+    return {name for name in conf if isinstance(conf[name], cfg.ConfigOpts.GroupAttr)}
+
+
+def _options(conf: cfg.ConfigOpts, section: str) -> set[str]:
+    return set(conf) - _sections(conf) if section == "DEFAULT" else set(conf[section.lower()])
+
+
+@functools.cache
+def _old_names() -> frozenset[tuple[str, str]]:
+    return frozenset(
+        ((old.group or group).lower(), (old.name or opt.name).replace("-", "_"))
+        for group, opts in config.all_opts()
+        for opt in opts
+        for old in opt.deprecated_opts
+    )
+
+
+def _no_section(conf: cfg.ConfigOpts, line: origins.Line) -> Setting:
+    meant = difflib.get_close_matches(line.section.lower(), _sections(conf), 1, _NEAR)
+    return Setting(
+        f"[{line.section}]",
+        _NO_SECTION + (f", did you mean [{meant[0]}]?" if meant else ""),
+        bool(meant) or line.section.startswith(_OURS),
+        line.place,
+    )
+
+
+def _no_option(conf: cfg.ConfigOpts, section: str, option: str, place: str) -> Setting:
+    meant = difflib.get_close_matches(option, _options(conf, section), 1, _NEAR)
+    return Setting(
+        f"[{section}] {option}",
+        _UNKNOWN + (f", did you mean {meant[0]}?" if meant else ""),
+        bool(meant) or section == _OURS,
+        place,
+    )

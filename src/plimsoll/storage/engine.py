@@ -36,7 +36,7 @@ _DIALECTS = {
 }
 
 _UNREADABLE = (
-    "{url!r} is not a database URL. It has the form mysql+pymysql://user:password@host/database,"
+    "This is not a database URL. It has the form mysql+pymysql://user:password@host/database,"
     " postgresql://user:password@host/database or sqlite:////absolute/path/to/file"
 )
 _UNKNOWN = "{name} databases are not supported; these are: {known}"
@@ -201,8 +201,8 @@ def _open(url: URL, options: DatabaseOptions) -> Dialect:
 def _parse(url: str, options: DatabaseOptions) -> URL:
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
-        raise UnusableDatabaseError(_UNREADABLE.format(url=url)) from error
+    except (ArgumentError, ValueError) as error:  # not shown: it may hold a password
+        raise UnusableDatabaseError(_UNREADABLE) from error
     if options.connection_parameters:
         parsed = parsed.update_query_string(options.connection_parameters, append=True)
     return parsed

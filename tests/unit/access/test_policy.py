@@ -120,9 +120,31 @@ def test_a_broken_file_leaves_the_last_good_rules_in_force(
             assert policy.allows(LIST, OPERATOR)
             assert not policy.allows(LIST, ADMIN)
     assert len(caplog.records) == 1, "said once, not every second"
+    assert f"{file}:1: " in caplog.records[0].getMessage()
     write(file, f'"{LIST}": "role:admin"\n')
     clock.pass_a_look()
     assert policy.allows(LIST, ADMIN)
+
+
+def test_a_file_that_is_gone_leaves_the_defaults_and_is_mentioned_once(
+    make: Callable[[], Policy], file: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(file, f'"{LIST}": "role:operator"\n')
+    policy = make()
+    assert policy.allows(LIST, OPERATOR)
+    file.unlink()
+    with caplog.at_level(logging.INFO):
+        for _ in range(3):
+            clock.pass_a_look()
+            assert policy.allows(LIST, ADMIN)
+            assert not policy.allows(LIST, OPERATOR)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"The policy file {file} is gone: the defaults are in force",
+        "The policy has changed",
+    ]
+    write(file, f'"{LIST}": "role:operator"\n')
+    clock.pass_a_look()
+    assert policy.allows(LIST, OPERATOR)
 
 
 def test_a_broken_file_in_the_directory_takes_no_rule_out_of_force(

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""`plimsoll policy`: which rules are in force, may this caller do that, and what is wrong with the policy files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import click
+from oslo_config import cfg
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from plimsoll.access import Caller, Policy, PolicyError, overrides, review
+from plimsoll.access.rules import list_rules
+from plimsoll.access.sample import sample as sample_text
+from plimsoll.cli.settings import Broken, Program, configured, load_policy, oslo_policy_hushed
+
+FINE, DENIED, BROKEN = 0, 1, Broken.exit_code
+
+
+@click.group()
+def policy() -> None:
+    """Look at the policy: who may do what.
+
+    \b
+    Example:
+      plimsoll policy check placement:allocations:update --roles member
+    """
+
+
+@policy.command("list", short_help="Show the rules in force.")
+@click.option("--json", "in_json", is_flag=True, help="Print JSON instead of a table.")
+@configured
+def list_(program: Program, in_json: bool) -> None:
+    """Show every rule with the check that is in force, where that comes from, and what it guards.
+
+    A check comes from the default, from a policy file, or from a file that overrides it by a deprecated name.
+
+    \b
+    Example:
+      plimsoll policy list --json
+    """
+    conf = program.load()
+    rules = review.rules_in_force(_load(conf), _written(conf))
+    if in_json:
+        click.echo(json.dumps([_as_json(rule) for rule in rules], indent=2))
+        return
+    table = _table("rule", "check", "from", "guards")
+    for rule in rules:
+        origin = rule.origin.value if rule.place is None else f"{rule.origin.value} {rule.place}"
+        table.add_row(*map(escape, (rule.name, rule.check or "@", origin, "\n".join(rule.operations))))
+    _print(table)
+
+
+@policy.command(short_help="Print a policy file to start from.")
+@configured
+def sample(program: Program) -> None:
+    """Print a policy file with every rule and its default, all of it commented out.
+
+    \b
+    Example:
+      plimsoll policy sample > /etc/placement/policy.yaml
+    """
+    click.echo(sample_text(), nl=False)
+
+
+@policy.command(short_help="May this caller? Is anything wrong?")
+@click.argument("rule", required=False)
+@click.option("--roles", metavar="A,B", help="The roles of the caller, separated by commas.")
+@click.option("--user", metavar="ID", help="The user.")
+@click.option("--project", metavar="ID", help="The project that the caller's token is for.")
+@click.option("--domain", metavar="ID", help="The domain that it is for, instead of a project.")
+@click.option("--system-scope", metavar="SCOPE", help="`all` if it is for the system, instead of a project.")
+@click.option(
+    "--target-project", metavar="ID", help="The project that is asked about; the caller's own if left out."
+)
+@configured
+def check(
+    program: Program,
+    rule: str | None,
+    roles: str | None,
+    user: str | None,
+    project: str | None,
+    domain: str | None,
+    system_scope: str | None,
+    target_project: str | None,
+) -> int:
+    """Look for mistakes in the policy files, and say what a caller may do.
+
+    With RULE: may the caller? Exits 0 if so, 1 if not, 2 if the policy is broken or there is no such rule.
+
+    Without: all that is wrong with the files and, if a caller is described, a table of all rules. Exits 0 if all
+    is well, 1 on a warning, 2 if something is broken.
+
+    \b
+    Examples:
+      plimsoll policy check
+      plimsoll policy check --roles reader --project engines
+      plimsoll policy check placement:usages --roles reader --project engines --target-project looms
+    """
+    conf = program.load()
+    loaded, written = _load(conf), _written(conf)
+    findings = review.review(conf, loaded, written)
+    faults = [finding for finding in findings if finding.severity == "fault"]
+    _report(findings if rule is None else faults)
+    caller = Caller(
+        user_id=user,
+        project_id=project,
+        roles=tuple(role.strip() for role in roles.split(",")) if roles else (),
+        system_scope=system_scope,
+        domain_id=domain,
+    )
+    target = {"project_id": target_project, "user_id": user} if target_project else None
+    rules = {each.name: each for each in review.rules_in_force(loaded, written)}
+    if rule is not None:
+        if rule not in {each.name for each in list_rules()}:
+            raise Broken(f"There is no rule {rule}.{review.similar(rule)} `plimsoll policy list` shows all.")
+        allowed = loaded.allows(rule, caller, target)
+        click.echo(f"{'allowed' if allowed else 'denied'}: {rule} is for {rules[rule].check or '@'}")
+        return FINE if allowed else DENIED
+    if caller != Caller():
+        table = _table("rule", "", "guards")
+        for known in list_rules():
+            verdict = "[green]allowed[/]" if loaded.allows(known.name, caller, target) else "[red]denied[/]"
+            table.add_row(escape(known.name), verdict, escape("\n".join(rules[known.name].operations)))
+        _print(table)
+    elif not findings:
+        files = overrides.policy_files(conf)
+        click.echo(
+            f"Nothing is wrong with {', '.join(map(str, files))}."
+            if files
+            else "There is no policy file: the defaults are in force."
+        )
+    return BROKEN if faults else DENIED if findings else FINE
+
+
+def _load(conf: cfg.ConfigOpts) -> Policy:
+    try:
+        return load_policy(conf)
+    except PolicyError as error:
+        raise Broken(str(error)) from error
+
+
+def _written(conf: cfg.ConfigOpts) -> list[overrides.Override]:
+    try:
+        with oslo_policy_hushed():
+            return overrides.read_all(conf)
+    except overrides.BrokenFile as error:  # since it was loaded a moment ago
+        raise Broken(str(error)) from error
+
+
+def _report(findings: Sequence[review.Finding]) -> None:
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    for finding in findings:
+        colour = "red" if finding.severity == "fault" else "yellow"
+        console.print(
+            f"[bold {colour}]{finding.severity:7}[/]  {escape(finding.place)}: {escape(finding.what)}"
+        )
+
+
+def _as_json(rule: review.RuleInForce) -> dict[str, object]:
+    return {
+        "name": rule.name,
+        "check": rule.check,
+        "origin": rule.origin.value,
+        "place": rule.place,
+        "operations": rule.operations,
+        "description": rule.description,
+    }
+
+
+def _table(*headers: str) -> Table:
+    table = Table(*headers, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for column in table.columns:
+        column.overflow = "fold"
+    return table
+
+
+def _print(table: Table) -> None:
+    # Whoever reads it through a pipe wants whole lines.
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=250)
+    console.print(table)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where settings come from: which line of which file, or which environment variable.
+
+oslo.config knows the file of a setting and forgets the line. The files are read a second time for it, and for what
+stands there that nobody asks for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from oslo_config import cfg
+
+_VARIABLE = re.compile(r"OS_([A-Z0-9_]+?)__([A-Z0-9_]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A setting as it stands in a file, whether anybody knows it or not."""
+
+    section: str
+    option: str
+    file: Path
+    number: int
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.number}"
+
+    def sets(self, group: str, option: str) -> bool:
+        return self.section.lower() == group.lower() and self.option == option
+
+
+def lines(conf: cfg.ConfigOpts) -> list[Line]:
+    """All settings in all files, in the order in which they are read: of two that say the same, the last counts."""
+    files = [Path(file) for file in conf.config_file or ()]
+    for directory in conf.config_dir or ():
+        files += sorted(Path(directory).glob("*.conf"))
+    return [line for file in files if file.is_file() for line in _lines(file)]
+
+
+def place(conf: cfg.ConfigOpts, group: str, option: str, file: str | None = None) -> str | None:
+    """Where a setting is made, or None where nobody makes it. `file` helps where an old name of it is used."""
+    variable = f"OS_{group}__{option}".upper()
+    if variable in os.environ:
+        return f"environment variable {variable}"
+    found = [line for line in lines(conf) if line.sets(group, option)]
+    return found[-1].place if found else file
+
+
+def variables() -> Iterator[tuple[str, str, str]]:
+    """Of the environment: those named like settings, with the group and the option that they name."""
+    for name in sorted(os.environ):
+        named = _VARIABLE.fullmatch(name)
+        if named:
+            group = named[1].lower()
+            yield name, "DEFAULT" if group == "default" else group, named[2].lower()
+
+
+def _lines(file: Path) -> Iterator[Line]:
+    section = ""
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        if not line.strip() or line[0] in " \t#;":  # empty, more of the line before, a comment
+            continue
+        if line.startswith("["):
+            section = line.strip()[1:-1]
+        else:
+            option = re.split("[:=]", line, maxsplit=1)[0].strip().replace("-", "_")
+            yield Line(section, option, file, number)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The sample files are what the options and the rules say, and they can be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plimsoll import config
+from tests.docs.samples import COMMANDS, SAMPLES, sample
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_sample_is_up_to_date(name: str) -> None:
+    assert (SAMPLES / name).read_text() == sample(name), "run `make docs`"
+
+
+def test_the_sample_of_settings_has_every_option_and_changes_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    file = SAMPLES / "placement.conf.sample"
+    text = file.read_text()
+    missing = [opt.name for _, opts in config.list_opts() for opt in opts if f"\n#{opt.name} =" not in text]
+    assert missing == []
+    for section in ("keystone_authtoken", "oslo_policy", "cors", "oslo_middleware"):
+        assert f"\n[{section}]\n" in text
+    assert dict(config.load([str(file)]).placement_database) == dict(config.load().placement_database)
