@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from oslo_config import cfg
 from oslo_policy import policy
 
+from plimsoll import config
 from plimsoll.access.identity import Caller
 from plimsoll.access.rules import list_rules
 
@@ -39,10 +40,7 @@ class PolicyError(Exception):
 class Policy:
     def __init__(self, conf: cfg.ConfigOpts, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._enforcer = policy.Enforcer(conf)
-        # The defaults changed years ago upstream; one warning per rule and start helps nobody.
-        self._enforcer.suppress_default_change_warnings = True
-        self._enforcer.register_defaults(list_rules())
+        self._enforcer = _enforcer_of(conf)
         self._loading = threading.Lock()
         self._complaint: str | None = None
         self._looked_at = clock()
@@ -83,6 +81,19 @@ class Policy:
 
     def _file(self) -> str:
         return str(self._enforcer.policy_path or self._enforcer.policy_file)
+
+
+def get_enforcer() -> policy.Enforcer:
+    """The rules and the operator's changes to them, as oslo.policy's own commands ask for them."""
+    return _enforcer_of(config.load())
+
+
+def _enforcer_of(conf: cfg.ConfigOpts) -> policy.Enforcer:
+    enforcer = policy.Enforcer(conf)
+    # The defaults changed years ago upstream; one warning per rule and start helps nobody.
+    enforcer.suppress_default_change_warnings = True
+    enforcer.register_defaults(list_rules())
+    return enforcer
 
 
 class _RulesInForce:

@@ -34,10 +34,7 @@ def main(context: click.Context, config_files: tuple[str, ...]) -> None:
     Example, with no server or database to set up first:
       plimsoll serve --dev
     """
-    # A wrapper that goes by another name puts its own Program here before it calls us.
-    if not isinstance(context.obj, Program):
-        context.obj = Program()
-    context.obj = context.obj.with_files(config_files)
+    context.obj = Program().with_files(config_files)
 
 
 main.add_command(serve)

@@ -20,15 +20,15 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from plimsoll import config
 from plimsoll.storage.engine import Database, DatabaseOptions, UnusableDatabaseError
+from plimsoll.storage.faults import DatabaseFault
 from plimsoll.storage.migrate import SchemaError
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """How the command was called: the files named so far, and the name under which `db` commands are found."""
+    """How the command was called: the files named so far."""
 
     config_files: tuple[str, ...] = ()
-    manage: str = "plimsoll"
 
     def with_files(self, files: tuple[str, ...]) -> Self:
         return replace(
@@ -81,7 +81,7 @@ def plainly_failing() -> Iterator[None]:
     """Say what is wrong with a database in one line instead of a traceback."""
     try:
         yield
-    except (UnusableDatabaseError, SchemaError) as error:
+    except (UnusableDatabaseError, SchemaError, DatabaseFault) as error:
         raise click.ClickException(str(error)) from error
     except SQLAlchemyError as error:
         # The first line is the database's own message; the rest quotes SQL and links to a manual.
