@@ -66,6 +66,7 @@ lint: .venv/.installed ## style, format, layers, changelog
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
+	PYTHONPATH=as-placement/src $(BIN)/lint-imports --config as-placement/pyproject.toml
 	$(BIN)/towncrier build --draft --version check > /dev/null
 
 format: .venv/.installed ## put the code in order
@@ -74,6 +75,7 @@ format: .venv/.installed ## put the code in order
 
 types: .venv/.installed ## mypy, strict
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file as-placement/pyproject.toml
 
 docs: .venv/.installed ## write the pages that are made from the code
 	$(BIN)/python -m tests.docs.versions

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from wsgiref.types import WSGIApplication
 
 from oslo_config import cfg
@@ -67,7 +69,22 @@ def settings_from(conf: cfg.ConfigOpts) -> Settings:
 def make_application(conf: cfg.ConfigOpts) -> WSGIApplication:
     """The service as a WSGI application. `conf` may come from others: what they lack is registered."""
     config.register(conf)
-    return traced(make_app(open_placement(conf), Policy(conf), conf), conf)
+    return _application(open_placement(conf), conf)
+
+
+@contextlib.contextmanager
+def passing_application(conf: cfg.ConfigOpts) -> Iterator[WSGIApplication]:
+    """The same for a while, within a process that goes on: what it has opened is closed."""
+    config.register(conf)
+    placement = open_placement(conf)
+    try:
+        yield _application(placement, conf)
+    finally:
+        placement.ledger.database.dispose()
+
+
+def _application(placement: Placement, conf: cfg.ConfigOpts) -> WSGIApplication:
+    return traced(make_app(placement, Policy(conf), conf), conf)
 
 
 def verify(conf: cfg.ConfigOpts) -> list[Finding]:

@@ -228,16 +228,28 @@ def load(sources: Sequence[str] = (), environ: Mapping[str, str] | None = None) 
     `environ` says where to look for the file; `OS_<GROUP>__<OPTION>` is always read from the process's own
     environment, by oslo.config. Every value is checked here, so that a bad one stops the start and not a request.
     """
-    environ = os.environ if environ is None else environ
     conf = cfg.ConfigOpts()
     register(conf)
+    named = [f"--config-{'dir' if Path(source).is_dir() else 'file'}={source}" for source in sources]
+    return parsed(conf, named, "plimsoll", plimsoll.__version__, environ)
+
+
+def parsed(
+    conf: cfg.ConfigOpts,
+    arguments: Sequence[str],
+    prog: str,
+    version: str | None,
+    environ: Mapping[str, str] | None = None,
+) -> cfg.ConfigOpts:
+    """`conf`, whose options are registered, with the values that a command line and the files it names give it."""
+    environ = os.environ if environ is None else environ
     directory = environ.get("OS_PLACEMENT_CONFIG_DIR", "").strip()
     try:
         conf(
-            [f"--config-{'dir' if Path(source).is_dir() else 'file'}={source}" for source in sources],
+            list(arguments),
             project="placement",
-            prog="plimsoll",
-            version=plimsoll.__version__,
+            prog=prog,
+            version=version,
             default_config_files=[str(Path(directory) / "placement.conf")] if directory else None,
         )
     except cfg.ConfigFilesNotFoundError as problem:
@@ -249,6 +261,7 @@ def load(sources: Sequence[str] = (), environ: Mapping[str, str] | None = None) 
     except cfg.Error as problem:
         raise ConfigError([str(problem)]) from problem
     except UnicodeDecodeError as problem:
+        sources = [argument.partition("=")[2] or argument for argument in arguments]
         raise ConfigError([_no_text(sources, directory)]) from problem
     except OSError as problem:
         raise ConfigError([f"{problem.filename}: {problem.strerror}"]) from problem
@@ -300,6 +313,12 @@ def database_url(conf: cfg.ConfigOpts) -> str:
     """The URL of the database: the embedded one when a configuration prepared by others names none."""
     url = conf.placement_database.connection
     return str(url) if url else _embedded_url(conf)
+
+
+def names_database(conf: cfg.ConfigOpts) -> bool:
+    """Does anybody say which database it is, be it the one that would be taken anyway?"""
+    found = conf.get_location("connection", "placement_database")
+    return found is not None and found.location is not cfg.Locations.opt_default
 
 
 def is_embedded(conf: cfg.ConfigOpts) -> bool:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "plimsoll"
-FILES = sorted(file for file in SOURCE.rglob("*.py") if file.read_text().strip())
+ROOT = Path(__file__).parents[2]
+SOURCES = (ROOT / "src", ROOT / "as-placement" / "src")
+FILES = sorted(file for source in SOURCES for file in source.rglob("*.py") if file.read_text().strip())
 
 TRADES = {
     "HTTP": {"falcon", "http", "webob", "wsgiref"},
@@ -29,14 +30,14 @@ def trades(text: str) -> set[str]:
     return {trade for trade, modules in TRADES.items() if modules & imported}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_a_file_opens_with_its_licence_and_its_promise(file: Path) -> None:
     text = file.read_text()
     assert text.startswith("# SPDX-License-Identifier: Apache-2.0\n\n")
     assert ast.get_docstring(ast.parse(text)), "a module opens with what it promises"
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(SOURCE)))
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_http_json_and_sql_never_meet(file: Path) -> None:
     assert trades(file.read_text()) != set(TRADES)
 

@@ -13,9 +13,10 @@ ROOT = Path(__file__).parents[2]
 LINT = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
 
 
-def lint(directory: Path) -> subprocess.CompletedProcess[str]:
+def lint(directory: Path, *sources: str) -> subprocess.CompletedProcess[str]:
+    path = [str(directory / source) for source in sources or ("src",)]
     return subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.insert(0, 'src'); {LINT}"],
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {path}; {LINT}"],
         cwd=directory,
         capture_output=True,
         text=True,
@@ -27,6 +28,12 @@ def test_the_layers_hold() -> None:
     linted = lint(ROOT)
     assert linted.returncode == 0, linted.stdout + linted.stderr
     assert "0 broken" in linted.stdout
+
+
+def test_the_shell_of_placement_s_names_stays_outside() -> None:
+    linted = lint(ROOT / "as-placement", "src", "../src")
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+    assert "2 kept, 0 broken" in linted.stdout
 
 
 def test_a_domain_that_knew_storage_would_be_found(tmp_path: Path) -> None:

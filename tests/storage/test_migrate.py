@@ -191,6 +191,13 @@ def test_a_revision_that_is_unknown_or_not_one_alone_is_refused(db: Database, re
     assert migrate.version(db) == "a082b8bb98d0"
 
 
+def test_a_record_of_somebody_else_s_stays(db: Database, url: str) -> None:
+    run_sql(url, "UPDATE alembic_version SET version_num = 'theirs'")
+    with pytest.raises(SchemaError, match=r"The database is at revision theirs, .* Nothing was changed\."):
+        migrate.stamp(db, "head")
+    assert migrate.version(db) == "theirs"
+
+
 def test_an_empty_database_can_be_stamped_and_is_then_known_to_lack_its_tables(empty: Database) -> None:
     migrate.stamp(empty, "head")
     assert migrate.version(empty) == "a082b8bb98d0"

@@ -36,10 +36,7 @@ def main(context: click.Context, config_files: tuple[str, ...], config_dirs: tup
     Example, with no server or database to set up first:
       plimsoll serve --dev
     """
-    # A wrapper that goes by another name puts its own Program here before it calls us.
-    if not isinstance(context.obj, Program):
-        context.obj = Program()
-    context.obj = context.obj.with_files((*config_files, *config_dirs))
+    context.obj = Program().with_files((*config_files, *config_dirs))
 
 
 main.add_command(serve)

@@ -4,22 +4,14 @@
 
 from __future__ import annotations
 
-import logging
-
 import click
 from oslo_config import cfg
 from rich.console import Console
 from rich.markup import escape
 
-from plimsoll.cli import grids
+from plimsoll.cli import upkeep
 from plimsoll.cli.settings import Program, configured, database
-from plimsoll.storage import checks, migrate, online, outsiders
-
-LOG = logging.getLogger(__name__)
-
-BATCH = 50
-
-DONE, MORE_TO_DO, FAILED, BAD_COUNT = 0, 1, 2, 127
+from plimsoll.storage import checks, migrate
 
 
 @click.group()
@@ -44,8 +36,7 @@ def sync(program: Program) -> None:
     Example:
       OS_PLACEMENT_DATABASE__CONNECTION=sqlite:////var/lib/placement/placement.sqlite plimsoll db sync
     """
-    with database(program.load()) as opened:
-        outsiders.take_over(opened)
+    upkeep.sync(program.load())
 
 
 @db.command(short_help="Print the schema's revision.")
@@ -57,8 +48,7 @@ def version(program: Program) -> None:
     Example:
       plimsoll db version
     """
-    with database(program.load()) as opened:
-        click.echo(str(migrate.version(opened)))
+    upkeep.print_version(program.load())
 
 
 @db.command(short_help="Record a revision.")
@@ -73,8 +63,7 @@ def stamp(program: Program, revision: str) -> None:
     Example:
       plimsoll db stamp head
     """
-    with database(program.load()) as opened:
-        migrate.stamp(opened, revision)
+    upkeep.stamp(program.load(), revision)
 
 
 @db.command("online_data_migrations", short_help="Complete old rows.")
@@ -90,17 +79,7 @@ def online_data_migrations(program: Program, max_count: str | None) -> int:
     Example:
       plimsoll db online_data_migrations --max-count 100
     """
-    if max_count is None:
-        click.echo(f"Running batches of {BATCH} until complete")
-        return _migrate(program.load(), BATCH, until_complete=True)
-    try:
-        limit = int(max_count)
-    except ValueError:
-        limit = 0
-    if limit < 1:
-        click.echo("Must supply a positive value for max_count")
-        return BAD_COUNT
-    return _migrate(program.load(), limit, until_complete=False)
+    return upkeep.migrate_data(program.load(), max_count)
 
 
 @db.command(short_help="Look for contradictions.")
@@ -126,32 +105,6 @@ def verify(program: Program) -> int:
                 findings = checks.verify(connection)
         _print(findings, opened.where)
     return 1 if any(finding.severity == "fault" for finding in findings) else 0
-
-
-def _migrate(conf: cfg.ConfigOpts, limit: int, *, until_complete: bool) -> int:
-    settings = online.Settings(
-        conf.placement.incomplete_consumer_project_id, conf.placement.incomplete_consumer_user_id
-    )
-    totals: dict[str, online.Outcome] = {}
-    with database(conf) as opened:
-        while True:
-            batch = online.run_batch(opened, limit, settings)
-            for name, failure in batch.failures.items():
-                click.echo(f"Error attempting to run {name}")
-                LOG.error("Error attempting to run %s", name, exc_info=failure)
-            for name, outcome in batch.outcomes.items():
-                if outcome.found:
-                    click.echo(f"{outcome.found} rows matched query {name}, {outcome.done} migrated")
-                totals[name] = totals.get(name, online.Outcome()) + outcome
-            ran = sum(outcome.done for outcome in batch.outcomes.values())
-            if not (until_complete and ran):
-                break
-    rows = [(name, total.found, total.done) for name, total in totals.items()]
-    click.echo(grids.centred(("Migration", "Total Found", "Completed"), rows))
-    if batch.failures and not ran:
-        click.echo("Some migrations failed unexpectedly. Check log for details.")
-        return FAILED
-    return MORE_TO_DO if ran else DONE
 
 
 def _verify_memory_too(conf: cfg.ConfigOpts) -> list[checks.Finding]:

@@ -24,6 +24,7 @@ from plimsoll import config
 from plimsoll.access import Policy, PolicyError
 from plimsoll.database import open_database
 from plimsoll.storage.engine import Database, UnusableDatabaseError
+from plimsoll.storage.faults import DatabaseFault
 from plimsoll.storage.migrate import SchemaError
 
 
@@ -35,10 +36,9 @@ class Broken(click.ClickException):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """How the command was called: the files and directories named so far, and the name that `db` commands go by."""
+    """How the command was called: the files and directories named so far."""
 
     config_files: tuple[str, ...] = ()
-    manage: str = "plimsoll"
 
     def with_files(self, files: tuple[str, ...]) -> Self:
         return replace(
@@ -108,7 +108,7 @@ def plainly_failing() -> Iterator[None]:
     """Say what is wrong with a setting, a policy or a database in one line instead of a traceback."""
     try:
         yield
-    except (config.ConfigError, UnusableDatabaseError, SchemaError, PolicyError) as error:
+    except (config.ConfigError, UnusableDatabaseError, SchemaError, DatabaseFault, PolicyError) as error:
         raise click.ClickException(str(error)) from error
     except SQLAlchemyError as error:
         # The first line is the database's own message; the rest quotes SQL and links to a manual.

@@ -38,7 +38,7 @@ def _plan(world: World, index: Index, request: CandidatesRequest) -> Plan | Name
     roots = roots_wanted(world, index, request)
     if isinstance(roots, NameMissing):
         return roots
-    if not roots:
+    if not roots and (request.root_required or request.root_forbidden):
         return None
     known: dict[object, list[Slot]] = {}
     parts: list[Plan] = []

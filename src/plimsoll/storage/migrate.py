@@ -103,10 +103,14 @@ def version(db: Database) -> str | None:
 def stamp(db: Database, revision: str) -> None:
     """Record that the database is at a revision of the reference's schema, without looking or touching.
 
-    A revision may be shortened as long as one only begins with it; `head` is the newest and `base` is none.
+    A revision may be shortened as long as one only begins with it; `head` is the newest and `base` is none. The
+    record of a revision that we do not know is somebody else's, and stays.
     """
     resolved = _resolve(revision)
     with db.change_schema() as connection:
+        recorded = _revision(connection)
+        if recorded is not None and recorded not in REFERENCE_REVISIONS:
+            raise SchemaError(_UNKNOWN.format(revision=recorded, head=REFERENCE_HEAD))
         reference_version.create(connection, checkfirst=True)
         _set_revision(connection, resolved)
 

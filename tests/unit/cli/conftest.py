@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from plimsoll.cli import main
-from plimsoll.cli.settings import Program
 
 Run = Callable[..., Result]
 
@@ -26,8 +25,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(file: Path) -> Run:
-    def run(*arguments: str, program: Program | None = None) -> Result:
-        return CliRunner().invoke(main, arguments, obj=program)
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(main, arguments)
 
     return run
 

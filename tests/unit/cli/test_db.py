@@ -43,18 +43,19 @@ def test_a_revision_that_does_not_exist_cannot_be_stamped(run: Run) -> None:
     assert (done.exit_code, done.stderr) == (1, "Error: Can't locate revision identified by 'xyz'\n")
 
 
-@pytest.mark.parametrize(
-    "runs",
-    [
-        [()],
-        [("--max-count", "8"), ("--max-count", "8"), ("--max-count", "8")],
-        [("--max-count", "12"), (), ("--max-count", "100")],
-        [("--max-count", "0")],
-        [("--max-count", "-3")],
-        [("--max-count", "many")],
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("words", ["version", "sync", "stamp head", "verify"])
+def test_a_database_that_cannot_be_reached_is_told_in_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    nobody = "mysql+pymysql://placement:secret@127.0.0.1:1/placement"
+    monkeypatch.setenv("OS_PLACEMENT_DATABASE__CONNECTION", nobody)
+    monkeypatch.setenv("OS_PLACEMENT_DATABASE__MAX_RETRIES", "0")
+    done = run("db", *words.split())
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert done.stderr.startswith("Error: The database cannot be reached.")
+
+
+@pytest.mark.parametrize("runs", [[("--max-count", "8"), ()], [("--max-count", "many")]], ids=str)
 def test_online_data_migrations_print_and_exit_as_the_reference_s_do(
     run: Run, file: Path, tmp_path: Path, runs: list[tuple[str, ...]]
 ) -> None:

@@ -23,8 +23,8 @@ GOOD = group("VCPU:1", "_1")
 BAD_CLASS = group("NEW:1", "_2")
 
 
-def answered(*groups: Group, **rest: Any) -> Any:
-    found = CLOUD.search(*groups, **rest)
+def answered(*groups: Group, cloud: Cloud = CLOUD, **rest: Any) -> Any:
+    found = cloud.search(*groups, **rest)
     return tuple(found.requests) if hasattr(found, "requests") else found
 
 
@@ -73,3 +73,20 @@ def test_traits_that_would_only_go_together_on_one_combination_count_as_nobody()
     wanted = group("VCPU:1 DISK_GB:1", required="FAST BIG")
     assert tuple(cloud.search(wanted, BAD_CLASS).requests) == EMPTY
     assert cloud.search(group("VCPU:1 DISK_GB:1", required="FAST"), BAD_CLASS) == UNKNOWN_CLASS
+
+
+@pytest.mark.parametrize(
+    ("group", "rest", "expected"),
+    [
+        (group("NEW:1"), {}, UNKNOWN_CLASS),
+        (group("VCPU:1", required="NEW"), {}, UNKNOWN_TRAIT),
+        (group("VCPU:1", in_tree="nobody", forbidden="NEW"), {}, UNKNOWN_TRAIT),
+        (group("VCPU:1", member_of="nowhere", required="NEW"), {}, EMPTY),
+        (group("VCPU:1"), {}, EMPTY),
+        (BAD_CLASS, {"root_required": names("RED")}, EMPTY),
+    ],
+)
+def test_where_there_is_no_provider_names_are_looked_up_all_the_same(
+    group: Group, rest: dict[str, Any], expected: object
+) -> None:
+    assert answered(group, cloud=Cloud(), **rest) == expected

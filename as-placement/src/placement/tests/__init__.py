@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fixtures that tests of other services use. They need `pip install plimsoll-as-placement[testing]`."""

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A database for a test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import fixtures
+from oslo_config import fixture as config_fixture
+from sqlalchemy import make_url
+
+from plimsoll import config
+from plimsoll.cli import upkeep
+
+__all__ = ["Database"]
+
+
+class Database(fixtures.Fixture):
+    """An empty database with every table: the one that the configuration names, or else a file for the time.
+
+    A file is also what stands for a database in memory, which none but its own connection would see.
+    """
+
+    def __init__(self, conf_fixture: config_fixture.Config, set_config: bool = False) -> None:
+        """`set_config` is taken and needs not be said: a configuration that names no database gets one."""
+        super().__init__()
+        self.conf_fixture = conf_fixture
+
+    def setUp(self) -> None:
+        super().setUp()
+        conf = self.conf_fixture.conf
+        config.register(conf)
+        if not config.names_database(conf) or _is_in_memory(config.database_url(conf)):
+            file = Path(self.useFixture(fixtures.TempDir()).path) / "placement.sqlite"
+            self.conf_fixture.config(
+                group="placement_database", connection=f"sqlite:///{file}", sqlite_synchronous=False
+            )
+        upkeep.sync(conf)
+
+
+def _is_in_memory(url: str) -> bool:
+    parts = make_url(url)
+    return parts.get_backend_name() == "sqlite" and parts.database in (None, "", ":memory:")

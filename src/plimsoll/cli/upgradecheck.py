@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Placement's own checks before an upgrade, in its order and its words, and how what checks find is told."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+
+import click
+from oslo_config import cfg
+from oslo_utils import fileutils
+
+from plimsoll.cli.results import Code, Result, as_json, as_table
+from plimsoll.cli.settings import database
+from plimsoll.storage import online
+
+# Not one of the codes, so that nobody takes a check that could not run for one that failed.
+COULD_NOT_CHECK = 255
+
+_ROOTLESS = (
+    "There is at least one resource provider table record which misses its root provider id. Run the"
+    ' "placement-manage db online_data_migrations" command.'
+)
+_UNRECORDED = (
+    "There are {count} incomplete consumers table records for existing allocations. Run the"
+    ' "placement-manage db online_data_migrations" command.'
+)
+_JSON_POLICY = (
+    "Your policy file is JSON-formatted which is deprecated. You need to switch to YAML-formatted file. Use the"
+    " ``oslopolicy-convert-json-to-yaml`` tool to convert the existing JSON-formatted files to YAML in a"
+    " backwards-compatible manner:"
+    " https://docs.openstack.org/oslo.policy/latest/cli/oslopolicy-convert-json-to-yaml.html."
+)
+
+
+def report(checks: Callable[[], Sequence[Result]], in_json: bool) -> int:
+    """Print what the checks find; what to exit with."""
+    try:
+        results = checks()
+    except click.ClickException as error:
+        click.echo(f"Error:\n{error.message}")
+        return COULD_NOT_CHECK
+    except Exception:
+        click.echo(f"Error:\n{traceback.format_exc()}")
+        return COULD_NOT_CHECK
+    click.echo(as_json(results) if in_json else as_table(results))
+    return max(result.code for result in results)
+
+
+def as_placement(conf: cfg.ConfigOpts) -> Sequence[Result]:
+    """What `placement-status upgrade check` checks, for tools that read that."""
+    with database(conf) as opened, opened.read() as connection:
+        rootless = online.count_rootless_providers(connection)
+        unrecorded = online.count_incomplete_consumers(connection)
+    return (
+        Result("Missing Root Provider IDs", *((Code.FAILURE, _ROOTLESS) if rootless else ())),
+        Result(
+            "Incomplete Consumers",
+            *((Code.WARNING, _UNRECORDED.format(count=unrecorded)) if unrecorded else ()),
+        ),
+        policy_file(conf),
+    )
+
+
+def policy_file(conf: cfg.ConfigOpts) -> Result:
+    """Is it in JSON, which no next release may read?"""
+    file = conf.find_file(conf.oslo_policy.policy_file)
+    is_json = file is not None and fileutils.is_json(file)
+    return Result("Policy File JSON to YAML Migration", *((Code.FAILURE, _JSON_POLICY) if is_json else ()))
