@@ -8,7 +8,6 @@ listened on that somebody else already serves.
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import socket
 from pathlib import Path
@@ -55,11 +54,12 @@ def serve(program: Program, host: str, port: int, workers: int, dev: bool) -> No
     address, port = _free_address(host, port)
     if _is_exposed(conf, address):
         raise click.ClickException(_INSECURE.format(host=host))
+    identity = _check_identity(conf)
     where = _prepare_database(conf)
     if program.config_files:
         os.environ[config.FILES_VARIABLE] = os.pathsep.join(program.config_files)
     listen = server.Listen(address, port, workers, conf.plimsoll.threads)
-    server.run(listen, when_ready=lambda: _greet(conf, listen, where))
+    server.run(listen, when_ready=lambda: _greet(conf, listen, where, identity))
     _settle(conf)
 
 
@@ -92,7 +92,28 @@ def _is_exposed(conf: cfg.ConfigOpts, address: str) -> bool:
     """Would strangers be believed without a proof?"""
     if conf.api.auth_strategy != "noauth2" or conf.plimsoll.allow_insecure_noauth:
         return False
-    return not ipaddress.ip_address(address).is_loopback
+    from plimsoll.access.loopback import (
+        is_loopback,
+    )  # the package imports what other commands need not wait for
+
+    return not is_loopback(address)
+
+
+def _check_identity(conf: cfg.ConfigOpts) -> str:
+    """How callers prove who they are, in words; or the end of the command if the settings for that are wrong."""
+    if conf.api.auth_strategy == "noauth2":
+        return "noauth2: the token names the user, and nobody checks it"
+    from plimsoll.access import keystone
+
+    try:
+        complete = keystone.check(conf)
+    except keystone.IdentityError as error:
+        raise click.ClickException(str(error)) from error
+    return (
+        "keystone"
+        if complete
+        else "keystone, but [keystone_authtoken] has no auth_type: no token will be valid"
+    )
 
 
 def _prepare_database(conf: cfg.ConfigOpts) -> str:
@@ -112,18 +133,15 @@ def _settle(conf: cfg.ConfigOpts) -> None:
         pass
 
 
-def _greet(conf: cfg.ConfigOpts, listen: server.Listen, where: str) -> None:
+def _greet(conf: cfg.ConfigOpts, listen: server.Listen, where: str, identity: str) -> None:
     manager.tell(manager.READY)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     threads = f"{listen.workers} with {listen.threads} threads each"
     durable = "" if conf.placement_database.sqlite_synchronous else ", fast and NOT durable"
-    insecure = conf.api.auth_strategy == "noauth2"
     console.print(f"[bold]Plimsoll {plimsoll.__version__}[/] listens on [bold]{listen.url}[/]")
     console.print(f"  database  {escape(where)}{durable}")
     console.print(f"  workers   {threads}")
-    if not insecure:
-        console.print(f"  identity  {conf.api.auth_strategy}")
-        return
-    console.print("  identity  noauth2: the token names the user, and nobody checks it")
-    console.print("Try")
-    console.print(f"  curl -s -H 'x-auth-token: admin' {listen.url}/resource_providers")
+    console.print(f"  identity  {escape(identity)}")
+    if conf.api.auth_strategy == "noauth2":
+        console.print("Try")
+        console.print(f"  curl -s -H 'x-auth-token: admin' {listen.url}/resource_providers")
