@@ -56,6 +56,7 @@ worker_class = "gthread"
 threads = 4
 keepalive = 75
 control_socket_disable = True
+accesslog = "access.log"
 """
 
 
@@ -95,6 +96,10 @@ class Keystone:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v3"
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
 
     def start(self) -> Self:
         """Start, on what is there from before, and wait until it answers."""
@@ -137,6 +142,15 @@ class Keystone:
     def __exit__(self, *_: object) -> None:
         self.stop()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+    def validations(self) -> int:
+        """How often services have asked about a token. An answer is logged a moment after it is given."""
+        log, counted = self.directory / "access.log", -1
+        while True:
+            before, counted = counted, log.read_text().count('"GET /v3/auth/tokens')
+            if counted == before:
+                return counted
+            time.sleep(0.5)
 
     def log(self) -> str:
         logs = (self.directory / "keystone.log", self.directory / "server.log")
@@ -200,6 +214,19 @@ class Keystone:
 
     def token_from(self, port: int, user: User = ADMIN) -> str:
         return self._token(port, user, None, system=False)
+
+    def restricted_token(self, user: User, *rules: tuple[str, str]) -> str:
+        """A token that is good for these methods and paths of placement alone: an application's, with access rules."""
+        token = self.token(user)
+        headers = {"x-auth-token": token}
+        who = _ask(self.port, "GET", "/auth/tokens", headers=headers | {"x-subject-token": token})[0]
+        allowed = [{"service": "placement", "method": method, "path": path} for method, path in rules]
+        body = {"name": f"application-{time.time_ns()}", "secret": PASSWORD, "access_rules": allowed}
+        path = f"/users/{who['token']['user']['id']}/application_credentials"
+        made = _ask(self.port, "POST", path, {"application_credential": body}, headers)[0]
+        proof = {"id": made["application_credential"]["id"], "secret": PASSWORD}
+        identity = {"methods": ["application_credential"], "application_credential": proof}
+        return _ask(self.port, "POST", "/auth/tokens", {"auth": {"identity": identity}})[1]["x-subject-token"]
 
     # For those who are to use it.
 

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import http.client
 import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.support.running import Service
 
+TOLD = ("content-type", "www-authenticate", "openstack-api-version", "vary")
 REFERENCE = Path(__file__).resolve().parents[2] / ".venv-reference" / "bin"
 
 
@@ -25,6 +29,15 @@ class Answer:
     @property
     def json(self) -> Any:
         return json.loads(self.body)
+
+    @property
+    def essence(self) -> tuple[int, dict[str, str], Any]:
+        """What must be the same in both services: all but ids and times of this one request."""
+        headers = {name: self.headers[name] for name in TOLD if name in self.headers}
+        said = self.json if self.headers.get("content-type") == "application/json" else self.body.decode()
+        for error in said.get("errors", []) if isinstance(said, dict) else []:
+            assert error.pop("request_id") == self.headers["x-openstack-request-id"]
+        return self.status, headers, said
 
 
 class Plimsoll(Service):
@@ -78,3 +91,27 @@ class Reference(Plimsoll):
         size = ["--workers", "1", "--worker-class", "gthread", "--threads", "4", "--no-control-socket"]
         address = ["--bind", f"127.0.0.1:{self.port}", "--log-level", "warning"]
         return [str(REFERENCE / "gunicorn"), *size, *address, "placement.wsgi.api:application"]
+
+
+class Both(NamedTuple):
+    """Two services with the same settings under the same Keystone."""
+
+    ours: Plimsoll
+    theirs: Reference
+
+    def ask(self, method: str, path: str, token: str | None = None, body: Any = None, **more: str) -> Answer:
+        """Our answer, which is the reference's too."""
+        ours, theirs = (service.ask(method, path, token, body, **more) for service in self)
+        assert ours.essence == theirs.essence, f"{ours.essence}\n{theirs.essence}"
+        return ours
+
+
+@contextmanager
+def both(directory: Path, section: str) -> Iterator[Both]:
+    services = Both(Plimsoll(directory / "ours", section), Reference(directory / "theirs", section))
+    with ThreadPoolExecutor() as pool:
+        try:
+            list(pool.map(Service.start, services))
+            yield services
+        finally:
+            list(pool.map(Service.stop, services))
