@@ -13,6 +13,9 @@ T = TypeVar("T")
 
 
 class Nowhere:
+    def seeing(self, *, ahead: bool) -> Placement:
+        return cast(Placement, self)
+
     def read(self, question: Callable[[Placement], T]) -> T:
         return question(cast(Placement, self))
 
