@@ -18,6 +18,7 @@ from plimsoll.service.placement import Placement, Settings
 from plimsoll.storage import checks, migrate, outsiders
 from plimsoll.storage.checks import Finding
 from plimsoll.storage.engine import Database, DatabaseOptions
+from plimsoll.tracing import traced
 from plimsoll.wire.app import make_app
 
 
@@ -71,7 +72,7 @@ def settings_from(conf: cfg.ConfigOpts) -> Settings:
 def make_application(conf: cfg.ConfigOpts) -> WSGIApplication:
     """The service as a WSGI application. `conf` may come from others: what they lack is registered."""
     config.register(conf)
-    return make_app(open_placement(conf), Policy(conf), conf)
+    return traced(make_app(open_placement(conf), Policy(conf), conf), conf)
 
 
 def verify(conf: cfg.ConfigOpts) -> list[Finding]:

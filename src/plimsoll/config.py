@@ -8,6 +8,7 @@ ignored, and `OS_<GROUP>__<OPTION>` in the environment goes before the file. Our
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -152,6 +153,12 @@ PLIMSOLL_OPTS = [
         min=0,
         help="Seconds between two checks that memory equals the database; 0 for never.",
     ),
+    cfg.StrOpt(
+        "prefix",
+        default="",
+        help="Serve under this path, /placement for instance, and nothing beside it: for a proxy that passes"
+        " paths on as they came.",
+    ),
     cfg.BoolOpt(
         "allow_insecure_noauth",
         default=False,
@@ -246,6 +253,9 @@ def register(conf: cfg.ConfigOpts) -> None:
     _register(conf, http_proxy_to_wsgi.OPTS, "oslo_middleware")
     for group, opts in keystone_opts.list_auth_token_opts():
         _register(conf, opts, group)
+    if importlib.util.find_spec("osprofiler"):
+        for group, opts in importlib.import_module("osprofiler.opts").list_opts():
+            _register(conf, opts, group)
 
 
 def database_url(conf: cfg.ConfigOpts) -> str:

@@ -23,28 +23,46 @@ from typing import Any
 
 from oslo_config import cfg
 from oslo_context import context
-from oslo_log import log
-from oslo_log.formatters import ContextFormatter
+from oslo_log import formatters, log
+from oslo_log.formatters import ContextFormatter, JSONFormatter
+
+from plimsoll.config import ConfigError
 
 MOMENT = 0.02
 """Seconds after which a plain line is written at the latest."""
 
-IDENTITIES = 1000
-"""How many callers are remembered, as the lines name them."""
+CALLERS = 1000
+"""How many are remembered, as the lines name them."""
 
 Line = Callable[[], str]
 
 PROJECT = "placement"
 """The name that operators know the service by, also in their logs."""
 
+LOG_FILE = "placement-api.log"
+"""In the log_dir, when nothing but that is set: as OpenStack Placement's is called under most servers."""
+
 
 def set_up(conf: cfg.ConfigOpts) -> None:
-    """Log as the configuration says, warnings of libraries included."""
-    log.setup(conf, PROJECT)
+    """Log as the configuration says, warnings of libraries included. Raises ConfigError if that cannot be done."""
+    if conf.log_dir and not conf.log_file:  # oslo.log would name it after a program, which a worker is not
+        conf.set_override("log_file", LOG_FILE)
+    # What an operator's own set-up says of the loggers of `placement` is about ours.
+    logging.getLogger("plimsoll").parent = logging.getLogger(PROJECT)
+    formatters._store_global_conf(conf)  # what a formatter that such a set-up names goes by
     root = logging.getLogger()
+    before = [handler for handler in root.handlers if isinstance(handler, Deferred)]
+    try:
+        log.setup(conf, PROJECT)
+    except Exception as problem:
+        raise ConfigError([_what_is_wrong(conf, problem)]) from problem
+    finally:
+        for old in before:
+            if old not in root.handlers:
+                old.close()
     for handler in list(root.handlers):
-        if type(handler.formatter) is ContextFormatter:
-            quick = QuickFormatter(handler.formatter, conf)
+        quick = _quick(handler.formatter, conf)
+        if quick is not None:
             handler.setFormatter(quick)
             if isinstance(handler, logging.StreamHandler):
                 root.removeHandler(handler)
@@ -54,6 +72,36 @@ def set_up(conf: cfg.ConfigOpts) -> None:
         conf.log_opt_values(logging.getLogger(__name__), logging.DEBUG)
 
 
+def _what_is_wrong(conf: cfg.ConfigOpts, problem: Exception) -> str:
+    reason = problem.err_msg if isinstance(problem, log.LogConfigError) else str(problem)
+    if conf.log_config_append:
+        return f"[DEFAULT] log_config_append: {conf.log_config_append} cannot be used: {reason}"
+    if isinstance(problem, OSError):
+        return f"[DEFAULT] log_file or log_dir: {problem.filename}: {problem.strerror}"
+    return f"[DEFAULT] an option of the log cannot be followed: {reason}"
+
+
+def _quick(slow: logging.Formatter | None, conf: cfg.ConfigOpts) -> QuickFormatter | LaterJSON | None:
+    """The like of one of oslo.log's formatters that can have lines made later; None of any other."""
+    if type(slow) is ContextFormatter:
+        return QuickFormatter(slow, conf)
+    return LaterJSON(datefmt=slow.datefmt) if type(slow) is JSONFormatter else None
+
+
+class LaterJSON(JSONFormatter):
+    """Each line is a JSON object. That of a request is made by the thread that writes it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return record.getMessage() if isinstance(record, _Lines) else super().format(record)
+
+    def later(self, record: logging.LogRecord) -> Line:
+        if not _is_settled(record):
+            made = self.format(record)
+            return lambda: made
+        record.context = context.get_current()
+        return partial(self.format, record)
+
+
 class QuickFormatter(ContextFormatter):
     def __init__(self, slow: ContextFormatter, conf: cfg.ConfigOpts) -> None:
         super().__init__(datefmt=slow.datefmt, project=slow.project, version=slow.version, config=conf)
@@ -61,8 +109,8 @@ class QuickFormatter(ContextFormatter):
         self._identity: str = conf.logging_user_identity_format
         self._names = _names(self._in_request)
         self._wants_iso_time = "isotime" in self._names
-        self._names_of_identity = _names(self._identity)
-        self._identities: dict[tuple[Any, ...], str] = {}
+        self._identity_differs = bool({"request_id", "global_request_id"} & {*_names(self._identity)})
+        self._callers: dict[tuple[Any, ...], _Values] = {}
         self._second = (0, "")
 
     def format(self, record: logging.LogRecord) -> str:
@@ -75,31 +123,42 @@ class QuickFormatter(ContextFormatter):
         if not plain or asking is None or not asking.request_id or self._wants_iso_time:
             made = super().format(record)
             return lambda: made
-        if record.args:  # what they tell may change
+        if record.args and not _is_settled(record):  # what they tell may change
             record.msg, record.args = record.getMessage(), ()
         return partial(self._quick, record, asking)
 
     def _quick(self, record: logging.LogRecord, asking: context.RequestContext) -> str:
-        about = asking.get_logging_values()
-        values = _Values(project=self.project, version=self.version)
+        values = self._about(asking)
         of_record = record.__dict__
         for name in self._names:
-            if name in of_record:
+            if name in of_record and name not in values:
                 values[name] = of_record[name]
-        values.update(about)
-        values["user_identity"] = self._who(about)
         values["asctime"] = self._time(record)
         values["message"] = record.getMessage()
         return self._in_request % values
 
-    def _who(self, about: dict[str, Any]) -> str:
-        key = tuple([about.get(name) for name in self._names_of_identity])
-        identity = self._identities.get(key)
-        if identity is None:
-            if len(self._identities) >= IDENTITIES:
-                self._identities.clear()
-            identity = self._identities[key] = self._identity % _OrDash(about)
-        return identity
+    def _about(self, asking: context.RequestContext) -> _Values:
+        """What the request tells about itself. What it tells of its caller is the same for many of them."""
+        who = getattr(asking, "who", None)
+        if who is None or self._identity_differs:
+            return self._told(asking)
+        key = who()
+        known = self._callers.get(key)
+        if known is None:
+            if len(self._callers) >= CALLERS:
+                self._callers.clear()
+            known = self._callers[key] = self._told(asking)
+        values = _Values(known)
+        values["request_id"] = asking.request_id
+        values["global_request_id"] = asking.global_request_id
+        return values
+
+    def _told(self, asking: context.RequestContext) -> _Values:
+        about = asking.get_logging_values()
+        values = _Values(project=self.project, version=self.version)
+        values.update(about)
+        values["user_identity"] = self._identity % _OrDash(about)
+        return values
 
     def _time(self, record: logging.LogRecord) -> str:
         if not self.datefmt:  # then it has milliseconds, and else none can be had
@@ -182,6 +241,10 @@ class Deferred(logging.Handler):
             time.sleep(MOMENT)
             self._some.clear()
             self.flush()
+
+
+def _is_settled(record: logging.LogRecord) -> bool:
+    return getattr(record, "is_settled", False)
 
 
 def _made(line: Line) -> str:

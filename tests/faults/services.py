@@ -42,11 +42,6 @@ class ServiceOn(Service):
         }
         return super().environment | self._patience | ours
 
-    @property
-    def pid(self) -> int:
-        assert self._process is not None
-        return self._process.pid
-
     def wait(self) -> None:
         """Until it answers again: a worker that was killed is replaced by another."""
         deadline = time.monotonic() + SETTLE_SECONDS

@@ -27,32 +27,42 @@ class Counted:
 
 def test_the_same_question_is_answered_once() -> None:
     answers, first, other = Answers(), Counted(), Counted()
-    assert answers.to("a question", first) is answers.to("a question", first)
-    answers.to("another", other)
-    assert (first.times, other.times) == (1, 1)
+    assert answers.to("a question", "in short", first) is answers.to("a question", "in short", first)
+    answers.to("another", "in short", other)
+    answers.to("a question", "at length", other)
+    assert (first.times, other.times) == (1, 2)
 
 
 def test_what_has_no_room_is_worked_out_again() -> None:
-    answers, large, small = Answers(), Counted(MOST_BYTES - 1), Counted(2)
+    answers, large, small = Answers(), Counted(MOST_BYTES - 1000), Counted(1)
     for _ in range(2):
-        assert len(answers.to("large", large)) == MOST_BYTES - 1
-        assert len(answers.to("small", small)) == 2
+        assert len(answers.to("large", None, large)) == MOST_BYTES - 1000
+        assert len(answers.to("small", None, small)) == 1
     assert (large.times, small.times) == (1, 2)
+
+
+def test_questions_take_room_too() -> None:
+    answers, nothing = Answers(), Counted(0)
+    for number in range(10):
+        answers.to(f"{number}" * (MOST_BYTES // 4), None, nothing)
+    for number in range(10):
+        answers.to(f"{number}" * (MOST_BYTES // 4), None, nothing)
+    assert nothing.times == 17
 
 
 def test_who_asks_again_after_a_write_gets_a_new_answer(placement: Placement, other: Placement) -> None:
     count = Counted()
     for writer in (placement, other):
         for _ in range(2):
-            candidates.answered(placement, "where?", count)
+            candidates.answered(placement, "where?", None, count)
         uuid = str(uuid4())
         assert isinstance(providers.create(writer, SOMEBODY, uuid, uuid, None), Provider)
-    candidates.answered(placement, "where?", count)
+    candidates.answered(placement, "where?", None, count)
     assert count.times == 3
 
 
 def test_nothing_is_kept_where_the_order_is_random(placement: Placement) -> None:
     count, shuffling = Counted(), Placement(placement.ledger, Settings(shuffle=True))
     for _ in range(2):
-        candidates.answered(shuffling, "where?", count)
+        candidates.answered(shuffling, "where?", None, count)
     assert count.times == 2

@@ -98,6 +98,28 @@ class Service:
             self._process.wait(30)
             self._process = None
 
+    @property
+    def pid(self) -> int:
+        """Of the process that has started the workers."""
+        assert self._process is not None
+        return self._process.pid
+
+    def workers_now(self) -> list[int]:
+        """The worker processes, but not the one that Python starts to clean up after them."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        lines = {int(pid): Path(f"/proc/{pid}/cmdline").read_bytes() for pid in children}
+        return [pid for pid, line in lines.items() if b"resource_tracker" not in line]
+
+    def signal(self, *signals: signal.Signals) -> int:
+        """Sends these signals one after the other, and waits for the end of the service: its exit status."""
+        assert self._process is not None
+        for each in signals:
+            self._process.send_signal(each)
+            time.sleep(0.05)
+        status = self._process.wait(60)
+        self._process = None
+        return status
+
     def kill(self) -> None:
         """kill -9 of the whole service, workers and all."""
         assert self._process is not None

@@ -127,6 +127,7 @@ def test_our_own_options_have_these_defaults() -> None:
         "change_log_keep": 100_000,
         "causal_reads": True,
         "verify_interval": 300,
+        "prefix": "",
         "allow_insecure_noauth": False,
         "threads": 16,
     }

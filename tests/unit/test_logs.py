@@ -2,6 +2,7 @@
 
 """The lines of the log: oslo.log's to the letter, in the order in which they came, and soon in the file."""
 
+import json
 import logging
 import os
 import time
@@ -12,11 +13,12 @@ import pytest
 from oslo_config import cfg
 from oslo_context import context
 from oslo_log import log
-from oslo_log.formatters import ContextFormatter
+from oslo_log.formatters import ContextFormatter, JSONFormatter
 
-from plimsoll.logs import MOMENT, Deferred, QuickFormatter
+from plimsoll.logs import MOMENT, Deferred, LaterJSON, QuickFormatter
 from plimsoll.wire.requestlog import LoggedRequest, _Line
 
+FACTS = ("REMOTE_ADDR", "REQUEST_METHOD", "REQUEST_URI", "status", "bytes", "microversion")
 FORMATS = (
     None,
     "%(asctime)s %(name)s %(levelname)s [%(request_id)s %(user)s %(project)s] %(color)s%(message)s",
@@ -59,7 +61,7 @@ def test_lines_in_a_request_are_as_oslo_log_writes_them(conf: cfg.ConfigOpts, le
 def test_the_line_of_a_request_has_all_that_a_format_may_ask_for(conf: cfg.ConfigOpts) -> None:
     slow = ContextFormatter(project="placement", version="1", config=conf)
     quick = QuickFormatter(slow, conf)
-    made = _Line("a request")
+    made = _Line(dict.fromkeys(FACTS, "x"))
     assert made.__dict__.keys() == line().__dict__.keys()
     assert quick.format(made) == slow.format(logging.makeLogRecord(dict(made.__dict__)))
 
@@ -148,3 +150,26 @@ def test_a_line_that_is_made_later_is_about_the_request_that_it_came_from(
     hands.clear()
     handler.close()
     assert written(tmp_path) == expected
+
+
+def test_json_of_a_request_that_is_made_later_is_what_oslo_log_would_have_written(tmp_path: Path) -> None:
+    slow = JSONFormatter()
+    target = logging.FileHandler(tmp_path / "log")
+    quick = LaterJSON()
+    target.setFormatter(quick)
+    handler = Deferred(target, quick.later)
+    expected, hands = [], ["on deck"]
+    for request_id in ("req-1", "req-2"):
+        LoggedRequest({"HTTP_X_USER_ID": "ann", "HTTP_X_AUTH_TOKEN": "secret"}, request_id, "req-0")
+        for record in (
+            _Line(dict.fromkeys(FACTS, "x")),
+            logging.LogRecord("plimsoll.x", logging.INFO, __file__, 1, "all %s", (hands,), None),
+            logging.LogRecord("plimsoll.x", logging.ERROR, __file__, 1, "over\nboard", (), None),
+        ):
+            expected.append(json.loads(slow.format(logging.makeLogRecord(dict(record.__dict__)))))
+            handler.handle(record)
+    context._request_store.context = None
+    hands.clear()
+    handler.close()
+    assert [json.loads(line) for line in written(tmp_path)] == expected
+    assert expected[0]["context"]["auth_token"] == "***"

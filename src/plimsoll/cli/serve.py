@@ -8,6 +8,7 @@ listened on that somebody else already serves.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 from pathlib import Path
@@ -18,9 +19,13 @@ from rich.console import Console
 from rich.markup import escape
 
 import plimsoll
-from plimsoll import config
+from plimsoll import config, logs
+from plimsoll.access import keystone
+from plimsoll.access.loopback import is_loopback
+from plimsoll.access.policy import Policy, PolicyError
 from plimsoll.cli import manager, server
 from plimsoll.cli.settings import Program, configured, database
+from plimsoll.wire import mount
 
 _INSECURE = (
     "With auth_strategy = noauth2 anybody who can reach {host} can change everything. Serve on 127.0.0.1, or set"
@@ -35,9 +40,10 @@ _TAKEN = "Cannot listen on {host}:{port}: {reason}. Stop what serves there, or c
     "--port", default=8778, show_default=True, type=click.IntRange(0, 65535), help="0 takes one that is free."
 )
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Worker processes.")
+@click.option("--prefix", metavar="PATH", help="Serve under this path, and nothing beside it.")
 @click.option("--dev", is_flag=True, help="Development: embedded database under ./var, and noauth2.")
 @configured
-def serve(program: Program, host: str, port: int, workers: int, dev: bool) -> None:
+def serve(program: Program, host: str, port: int, workers: int, prefix: str | None, dev: bool) -> None:
     """Serve the Placement API.
 
     An embedded database (the default) is created and kept up to date by itself; another one is if
@@ -47,20 +53,66 @@ def serve(program: Program, host: str, port: int, workers: int, dev: bool) -> No
     Examples:
       plimsoll serve --dev
       plimsoll serve --host 10.0.0.5 --workers 4 --config-file /etc/placement/placement.conf
+      plimsoll serve --prefix /placement
+
+    SIGTERM and SIGINT let requests finish and end it. SIGHUP has workers read the configuration anew, one
+    after the other, and drops no request.
     """
     if dev:
         _choose_development()
+    if prefix is not None:
+        os.environ["OS_PLIMSOLL__PREFIX"] = prefix
     conf = program.load()
     address, port = _free_address(host, port)
-    if _is_exposed(conf, address):
-        raise click.ClickException(_INSECURE.format(host=host))
+    _check_exposure(conf, address)
     identity = _check_identity(conf)
     where = _prepare_database(conf)
+    _check_log_and_policy(conf)
     if program.config_files:
         os.environ[config.FILES_VARIABLE] = os.pathsep.join(program.config_files)
     listen = server.Listen(address, port, workers, conf.plimsoll.threads)
-    server.run(listen, when_ready=lambda: _greet(conf, listen, where, identity))
+    server.run(
+        listen,
+        when_ready=lambda: _greet(conf, listen, where, identity),
+        reread=_Rereading(program, address, conf),
+    )
     _settle(conf)
+
+
+class _Rereading:
+    """What SIGHUP begins with: no worker is replaced before the new configuration is known to be good."""
+
+    def __init__(self, program: Program, address: str, conf: cfg.ConfigOpts) -> None:
+        self._program = program
+        self._address = address
+        self._last_good = conf
+
+    def __call__(self) -> int:
+        conf = self._program.load()
+        try:
+            _check_exposure(conf, self._address)
+            _check_identity(conf)
+            _check_log_and_policy(conf)
+        except click.ClickException:
+            with contextlib.suppress(config.ConfigError):
+                logs.set_up(self._last_good)  # so that what is wrong is said where the log has been
+            raise
+        self._last_good = conf
+        return int(conf.plimsoll.threads)
+
+
+def _check_exposure(conf: cfg.ConfigOpts, address: str) -> None:
+    if _is_exposed(conf, address):
+        raise click.ClickException(_INSECURE.format(host=address))
+
+
+def _check_log_and_policy(conf: cfg.ConfigOpts) -> None:
+    """What would keep workers from serving, and is better said here. From now on this process has a log, too."""
+    try:
+        logs.set_up(conf)
+        Policy(conf)
+    except (config.ConfigError, PolicyError) as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _choose_development() -> None:
@@ -92,10 +144,6 @@ def _is_exposed(conf: cfg.ConfigOpts, address: str) -> bool:
     """Would strangers be believed without a proof?"""
     if conf.api.auth_strategy != "noauth2" or conf.plimsoll.allow_insecure_noauth:
         return False
-    from plimsoll.access.loopback import (
-        is_loopback,
-    )  # the package imports what other commands need not wait for
-
     return not is_loopback(address)
 
 
@@ -103,8 +151,6 @@ def _check_identity(conf: cfg.ConfigOpts) -> str:
     """How callers prove who they are, in words; or the end of the command if the settings for that are wrong."""
     if conf.api.auth_strategy == "noauth2":
         return "noauth2: the token names the user, and nobody checks it"
-    from plimsoll.access import keystone
-
     try:
         complete = keystone.check(conf)
     except keystone.IdentityError as error:
@@ -138,10 +184,11 @@ def _greet(conf: cfg.ConfigOpts, listen: server.Listen, where: str, identity: st
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     threads = f"{listen.workers} with {listen.threads} threads each"
     durable = "" if conf.placement_database.sqlite_synchronous else ", fast and NOT durable"
-    console.print(f"[bold]Plimsoll {plimsoll.__version__}[/] listens on [bold]{listen.url}[/]")
+    url = listen.url + mount.normal(conf.plimsoll.prefix)
+    console.print(f"[bold]Plimsoll {plimsoll.__version__}[/] listens on [bold]{url}[/]")
     console.print(f"  database  {escape(where)}{durable}")
     console.print(f"  workers   {threads}")
     console.print(f"  identity  {escape(identity)}")
     if conf.api.auth_strategy == "noauth2":
         console.print("Try")
-        console.print(f"  curl -s -H 'x-auth-token: admin' {listen.url}/resource_providers")
+        console.print(f"  curl -s -H 'x-auth-token: admin' {url}/resource_providers")

@@ -20,12 +20,14 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from typing import Any
 
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
-from granian.server import Server
+
+from plimsoll.cli import workers
 
 APPLICATION_FACTORY = "plimsoll.wsgi:load_application"
 
@@ -60,12 +62,22 @@ class Listen:
         return f"http://{host}:{self.port}"
 
 
-def run(listen: Listen, when_ready: Callable[[], None], factory: str = APPLICATION_FACTORY) -> None:
-    """Serve until SIGTERM or SIGINT. Exits the process with 1 if workers keep dying."""
+def run(
+    listen: Listen,
+    when_ready: Callable[[], None],
+    factory: str = APPLICATION_FACTORY,
+    reread: Callable[[], int] | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT. Exits the process with 1 if workers keep dying.
+
+    On SIGHUP workers are replaced, after `reread` found nothing wrong with the configuration (else it raises) and said
+    how many threads each is to have now.
+    """
     # A fresh interpreter per worker: what a worker is must not depend on what this process did before.
     multiprocessing.set_start_method("spawn", force=True)
-    server = Server(
+    server = workers.Workers(
         factory,
+        reread=reread or (lambda: listen.threads),
         address=listen.address,
         port=listen.port,
         interface=Interfaces.WSGI,
@@ -89,7 +101,7 @@ def run(listen: Listen, when_ready: Callable[[], None], factory: str = APPLICATI
         stopped.set()
 
 
-def _load_application(factory: str) -> Any:
+def _load_application(factory: str, line: Connection) -> Any:
     """What a worker does before its first request."""
     _end_with_parent()
     _keep_memory_at_hand()
@@ -97,7 +109,7 @@ def _load_application(factory: str) -> Any:
     # Granian worker waiting for ever.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     module, _, name = factory.partition(":")
-    return getattr(importlib.import_module(module), name)()
+    return workers.begin(lambda: getattr(importlib.import_module(module), name)(), line)
 
 
 def _end_with_parent() -> None:

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 MOST_BYTES = 4 << 20
-"""Of all answers about one moment. What comes later is not kept."""
+"""Of all answers about one moment, with their questions. What comes later is not kept."""
+_BESIDES = 512
+"""What an entry takes besides them."""
 
 
 class Answers:
@@ -20,15 +22,16 @@ class Answers:
     __slots__ = ("_by_question", "_room")
 
     def __init__(self) -> None:
-        self._by_question: dict[Hashable, bytes] = {}
+        self._by_question: dict[tuple[Hashable, str], bytes] = {}
         self._room = MOST_BYTES
 
-    def to(self, question: Hashable, work_out: Callable[[], bytes]) -> bytes:
-        """A question says everything that the answer depends on, but for the moment."""
-        answer = self._by_question.get(question)
+    def to(self, question: str, terms: Hashable, work_out: Callable[[], bytes]) -> bytes:
+        """The question and its terms say everything that the answer depends on, but for the moment."""
+        answer = self._by_question.get((terms, question))
         if answer is None:
             answer = work_out()
-            if len(answer) <= self._room:
-                self._room -= len(answer)
-                self._by_question[question] = answer
+            taken = len(answer) + len(question) + _BESIDES
+            if taken <= self._room:
+                self._room -= taken
+                self._by_question[terms, question] = answer
         return answer

@@ -50,8 +50,11 @@ class Sight:
         """Whether what was seen contains every write that was committed before. If not, it does from now on."""
         if self._seen is None or self._head is None:
             return True
-        seen, self._seen = self._seen, self._present.up_to(self._head())
-        return seen is self._seen or seen.head == self._seen.head
+        head = self._head()
+        if head == self._seen.head:  # whoever has written since did so after this was asked
+            return True
+        self._seen = self._present.up_to(head)
+        return False
 
 
 class Present:

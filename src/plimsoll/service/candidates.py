@@ -22,11 +22,11 @@ def find(placement: Placement, request: CandidatesRequest) -> Candidates | Refus
     return find_candidates(snapshot.world, snapshot.index, request, order)
 
 
-def answered(placement: Placement, question: Hashable, work_out: Callable[[], bytes]) -> bytes:
-    """What was answered to the same question before, as long as nothing has changed; else it is worked out.
+def answered(placement: Placement, question: str, form: Hashable, work_out: Callable[[], bytes]) -> bytes:
+    """What was answered to the same question in the same form, as long as nothing has changed; else it is worked out.
 
     Not where candidates come in random order: there each answer is to be another one.
     """
     if placement.settings.shuffle:
         return work_out()
-    return placement.snapshot().answers.to(question, work_out)
+    return placement.snapshot().answers.to(question, (form, placement.settings.order), work_out)

@@ -43,7 +43,7 @@ _OF_CONSUMER = """
     WHERE c.uuid IN (...)
 """
 _OF_PROVIDER = """
-    SELECT rp.generation, p.id + u.id, c.uuid, c.generation, rc.name, a.used,
+    SELECT rp.generation, p.id, u.id, c.uuid, c.generation, rc.name, a.used,
         COALESCE(a.updated_at, a.created_at), a.id
     FROM resource_providers rp JOIN resource_providers root ON root.id = rp.root_provider_id
     LEFT JOIN allocations a ON a.resource_provider_id = rp.id
@@ -113,8 +113,10 @@ def allocations_of_provider(database: Database, uuid: str) -> ProviderAllocation
     rows = database.look(_OF_PROVIDER, [uuid])
     by_consumer: dict[str, tuple[int, dict[str, int]]] = {}
     modified_at = None
-    for _, owner, consumer, generation, resource_class, used, modified, _ in sorted(rows, key=_BY_LAST):
-        if owner is not None and resource_class is not None:
+    for _, project, user, consumer, generation, resource_class, used, modified, _ in sorted(
+        rows, key=_BY_LAST
+    ):
+        if None not in (project, user, resource_class):
             by_consumer.setdefault(consumer, (generation, {}))[1][resource_class] = used
             modified_at = _later(modified_at, modified)
     return ProviderAllocations(rows[0][0] or 0, by_consumer, modified_at) if rows else None

@@ -121,7 +121,7 @@ class Database:
         return self._dialect.ask(connection, queries)
 
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        """Runs the last statements of a `write`, which may be committed when this returns."""
+        """Runs the last statements of a `write`, which is committed when this returns."""
         self._dialect.run_last(connection, statements)
 
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:

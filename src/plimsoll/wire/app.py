@@ -2,8 +2,9 @@
 
 """The service as a WSGI application: what a request passes on its way in, and what every answer carries.
 
-From the outside in: proxy headers, request log, CORS, authentication, who is asking; then, here, the version, the
-length of the body, the route, its checks, the policy, the handler. Nothing raised on the way gets out of here.
+From the outside in: proxy headers, prefix, health and request log, CORS, authentication, who is asking; then, here,
+the version, the length of the body, the route, its checks, the policy, the handler. Nothing raised on the way gets out
+of here.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from oslo_middleware import CORS, HTTPProxyToWSGI
 
 from plimsoll.access import IdentityUnavailable, NotFromHere, Policy, caller_of, guarded
 from plimsoll.service.placement import DatabaseFault, Placement, ValueNotKept
+from plimsoll.wire import mount
 from plimsoll.wire.answers import UNDATED, Answer, http_date
 from plimsoll.wire.call import REQUEST_ID_KEY, Call
 from plimsoll.wire.checks import METHOD_NOT_ALLOWED
 from plimsoll.wire.drain import Drain
 from plimsoll.wire.errors import VALUE_NOT_KEPT, Refused, problem_of, unavailable
 from plimsoll.wire.features import Feature
+from plimsoll.wire.health import Probes
 from plimsoll.wire.microversion import ENVIRON_HEADER, HEADER, Version, negotiate
 from plimsoll.wire.problems import JSON, STATUS_LINES, Problem, rendered
 from plimsoll.wire.requestlog import VERSION_KEY, RequestLog
@@ -47,7 +50,10 @@ def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGI
     app: WSGIApplication = Unidentified(guarded(api, conf))
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
-    app = RequestLog(app)
+    app = RequestLog(app, Probes(placement))
+    prefix = mount.normal(conf.plimsoll.prefix)
+    if prefix:
+        app = mount.Mount(prefix, inside=app, outside=RequestLog(_nothing_but(prefix)))
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         app = HTTPProxyToWSGI(app, conf)
     return Drain(app, conf.plimsoll.max_body_bytes)
@@ -68,9 +74,16 @@ class Unidentified:
             problem = NO_IDENTITY
         except NotFromHere as refusal:
             problem = Problem(403, str(refusal))
-        status, headers, body = _of_problem(problem, environ, None)
-        start_response(status, headers)
-        return body
+        return _sent(_of_problem(problem, environ, None), start_response)
+
+
+def _nothing_but(prefix: str) -> WSGIApplication:
+    problem = Problem(404, f"The service is under {prefix}, and nothing is beside it.", bare=True)
+
+    def refuse(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        return _sent(_of_problem(problem, environ, None), start_response)
+
+    return refuse
 
 
 class Api:
@@ -102,9 +115,7 @@ class Api:
             LOG.exception("Unexpected error on %s %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"))
             words = "An unexpected error occurred. The log of the service has more about this request."
             reply = _of_problem(Problem(500, words), environ, version)
-        status, headers, body = reply
-        start_response(status, headers)
-        return body
+        return _sent(reply, start_response)
 
     def _reply(self, environ: WSGIEnvironment, version: Version) -> Reply:
         _check_content_headers(environ)
@@ -144,6 +155,12 @@ def _check_content_headers(environ: WSGIEnvironment) -> None:
         raise Problem(400, "content-length header must be an integer", bare=True) from None
     if has_body and not environ.get("CONTENT_TYPE"):
         raise Problem(400, "content-type header required when content-length > 0", bare=True)
+
+
+def _sent(reply: Reply, start_response: StartResponse) -> Iterable[bytes]:
+    status, headers, body = reply
+    start_response(status, headers)
+    return body
 
 
 def _of_answer(answer: Answer, call: Call) -> Reply:

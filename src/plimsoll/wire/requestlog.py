@@ -3,7 +3,8 @@
 """Gives each request its id and writes the line that operators know about it.
 
 The id goes back with the answer, into error documents and into every line that is logged on the way. A global id
-that came with the request is kept beside it. A client that accepts anything gets JSON.
+that came with the request is kept beside it. A client that accepts anything gets JSON. Probes of the health are let
+by: they come every few seconds.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from oslo_context import context
 
+from plimsoll.wire import health
 from plimsoll.wire.call import REQUEST_ID_KEY
 from plimsoll.wire.problems import JSON
 
-LOG = logging.getLogger(__name__)
+LOG = logging.getLogger("placement.requestlog")  # operators know the line by this name
 
 VERSION_KEY = "placement.microversion"
 _GLOBAL_ID = re.compile(r"req-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}")
@@ -41,26 +43,64 @@ class LoggedRequest(context.RequestContext):
         self.update_store()
 
     def get_logging_values(self) -> dict[str, Any]:
-        get = self._environ.get
-        user = get("HTTP_X_USER_ID") or "-"
-        project = get("HTTP_X_PROJECT_ID") or get("HTTP_X_TENANT_ID") or "-"
-        return {
+        """All that the parent would tell. JSON has it all."""
+        told = {name: self._first(headers) for name, headers in _HEADERS.items()}
+        roles = self._environ.get("HTTP_X_ROLES", "")
+        who = (told[name] or "-" for name in ("user", "project", "domain", "user_domain", "project_domain"))
+        return told | {
             "request_id": self.request_id,
             "global_request_id": self.global_request_id,
             "resource_uuid": None,
-            "user": user,
-            "project": project,
-            "user_identity": f"{user} {project} - - -",
+            "project_id": told["project"],
+            "roles": [role.strip() for role in roles.split(",")] if roles else [],
+            "auth_token": "***" if self._environ.get("HTTP_X_AUTH_TOKEN") else None,
+            "is_admin": False,
+            "is_admin_project": self._environ.get("HTTP_X_IS_ADMIN_PROJECT", "true").lower() == "true",
+            "read_only": False,
+            "show_deleted": False,
+            "user_identity": " ".join(who),
         }
+
+    def who(self) -> tuple[Any, ...]:
+        """What decides about all of them but for the ids: for who keeps what they have made of it."""
+        get = self._environ.get
+        return (bool(get("HTTP_X_AUTH_TOKEN")), *map(get, _DECIDING))  # a token itself is nobody's to keep
+
+    def _first(self, headers: tuple[str, ...]) -> Any:
+        return next((self._environ[header] for header in headers if header in self._environ), None)
+
+
+_HEADERS = {
+    "user": ("HTTP_X_USER_ID", "HTTP_X_USER"),
+    "user_name": ("HTTP_X_USER_NAME",),
+    "user_domain": ("HTTP_X_USER_DOMAIN_ID",),
+    "user_domain_name": ("HTTP_X_USER_DOMAIN_NAME",),
+    "project": ("HTTP_X_PROJECT_ID", "HTTP_X_TENANT_ID", "HTTP_X_TENANT"),
+    "project_name": ("HTTP_X_PROJECT_NAME", "HTTP_X_TENANT_NAME"),
+    "project_domain": ("HTTP_X_PROJECT_DOMAIN_ID",),
+    "project_domain_name": ("HTTP_X_PROJECT_DOMAIN_NAME",),
+    "domain": ("HTTP_X_DOMAIN_ID",),
+    "domain_name": ("HTTP_X_DOMAIN_NAME",),
+    "system_scope": ("HTTP_OPENSTACK_SYSTEM_SCOPE",),
+}
+"""Where what is logged of a caller comes from: the first that is there."""
+
+_DECIDING = (
+    *(header for headers in _HEADERS.values() for header in headers),
+    *("HTTP_X_ROLES", "HTTP_X_IS_ADMIN_PROJECT"),
+)
 
 
 class RequestLog:
-    __slots__ = ("_app",)
+    __slots__ = ("_app", "_probes")
 
-    def __init__(self, app: WSGIApplication) -> None:
+    def __init__(self, app: WSGIApplication, probes: WSGIApplication | None = None) -> None:
         self._app = app
+        self._probes = probes or app
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ.get("PATH_INFO") == health.PATH:  # here, so that it needs no layer of its own
+            return self._probes(environ, start_response)
         given = environ.get("HTTP_X_OPENSTACK_REQUEST_ID", "")
         request_id = _new_id()
         LoggedRequest(environ, request_id, given if _GLOBAL_ID.fullmatch(given) else None)
@@ -76,7 +116,7 @@ class RequestLog:
         ) -> Callable[[bytes], object]:
             named = {name.lower(): value for name, value in headers}
             if LOG.isEnabledFor(logging.INFO):
-                _log(environ, status, named.get("content-length", "-"))
+                _log(environ, status, named.get("content-length"))
             if _HEADER not in named:
                 headers = [*headers, (_HEADER, request_id)]
             return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
@@ -90,22 +130,35 @@ def _new_id() -> str:
     return f"req-{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
 
-def _log(environ: WSGIEnvironment, status: str, length: str) -> None:
-    line = (
-        f'{environ.get("REMOTE_ADDR", "-")} "{environ["REQUEST_METHOD"]} {_uri(environ)}"'
-        f" status: {status[:3]} len: {length} microversion: {environ.get(VERSION_KEY, '-')}"
-    )
-    LOG.handle(_Line(line))
+def _log(environ: WSGIEnvironment, status: str, length: str | None) -> None:
+    facts = {
+        "REMOTE_ADDR": environ.get("REMOTE_ADDR", "-"),
+        "REQUEST_METHOD": environ["REQUEST_METHOD"],
+        "REQUEST_URI": _uri(environ),
+        "status": status[:3],
+        "bytes": length or ("0" if status.startswith("204") else "-"),
+        "microversion": str(environ.get(VERSION_KEY, "-")),
+    }
+    LOG.handle(_Line(facts))
+
+
+_FORM = (
+    '%(REMOTE_ADDR)s "%(REQUEST_METHOD)s %(REQUEST_URI)s" status: %(status)s len: %(bytes)s'
+    " microversion: %(microversion)s"
+)
 
 
 class _Line(logging.LogRecord):
     """What LOG.info would make, but for what no line of a request is about: threads, and the place in the code."""
 
-    def __init__(self, text: str) -> None:
+    is_settled = True
+    """It may be made into text at any later time: see `plimsoll.logs`."""
+
+    def __init__(self, facts: dict[str, str]) -> None:
         now = time.time()
         self.__dict__.update(
             _IN_COMMON,
-            msg=text,
+            args=facts,
             created=now,
             msecs=now % 1 * 1000,
             process=os.getpid(),
@@ -113,7 +166,7 @@ class _Line(logging.LogRecord):
         )
 
 
-_IN_COMMON = logging.LogRecord(LOG.name, logging.INFO, __file__, 0, "", (), None).__dict__
+_IN_COMMON = logging.LogRecord(LOG.name, logging.INFO, __file__, 0, _FORM, (), None).__dict__
 
 
 def _uri(environ: WSGIEnvironment) -> str:

@@ -23,6 +23,7 @@ from plimsoll.storage.engine import Database
 def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A directory and an environment of our own: `serve` writes settings for its workers into the latter."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("plimsoll.logs.set_up", lambda _: None)  # this process has a log of its own
     before = dict(os.environ)
     for name in before:
         if name.startswith(("OS_", "PLIMSOLL_")):
@@ -37,7 +38,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[server.Listen]:
     """Where a server would have been started; it is greeted as if it were ready at once."""
     calls: list[server.Listen] = []
 
-    def run(listen: server.Listen, when_ready: Callable[[], None]) -> None:
+    def run(listen: server.Listen, when_ready: Callable[[], None], reread: Callable[[], int]) -> None:
+        assert reread() == listen.threads
         calls.append(listen)
         when_ready()
 
@@ -63,6 +65,13 @@ def test_development_needs_nothing_and_prints_a_line_to_try(
     )
     assert done.stdout == ""
     assert migrate.is_current(Database(f"sqlite:///{tmp_path}/var/plimsoll.sqlite"))
+
+
+def test_a_prefix_is_part_of_the_address(served: list[server.Listen]) -> None:
+    done = serve("--dev", "--prefix", "placement/")
+    assert f"listens on http://127.0.0.1:{served[0].port}/placement\n" in done.stderr
+    assert f":{served[0].port}/placement/resource_providers\n" in done.stderr
+    assert os.environ["OS_PLIMSOLL__PREFIX"] == "placement/"
 
 
 def test_development_may_keep_its_state_elsewhere(served: list[server.Listen], tmp_path: Path) -> None:

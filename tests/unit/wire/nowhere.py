@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 class Nowhere:
-    def seeing(self, *, ahead: bool) -> Placement:
-        return cast(Placement, self)
+    def seeing(self, *, ahead: bool) -> Nowhere:
+        return self
 
     def read(self, question: Callable[[Placement], T]) -> T:
         return question(cast(Placement, self))

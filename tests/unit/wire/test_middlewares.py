@@ -8,9 +8,12 @@ import io
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+
 from plimsoll.access import Policy
+from plimsoll.service.placement import Placement
 from plimsoll.wire.app import make_app
-from tests.support.api import configuration
+from tests.support.api import api, configuration
 from tests.unit.wire.nowhere import NOWHERE
 
 
@@ -76,3 +79,31 @@ def test_other_origins_are_answered_when_the_operator_allows_them(tmp_path: Path
     _, allowed, _ = ask(tmp_path, {"cors__allowed_origin": ["https://console.example"]}, **origin)
     assert allowed["access-control-allow-origin"] == "https://console.example"
     assert "openstack-api-version" in allowed["access-control-expose-headers"].lower()
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "path"),
+    [
+        (200, "GET", "/traits"),
+        (404, "GET", "/nowhere"),
+        (405, "PUT", "/traits"),
+        (406, "GET", "/"),
+        (413, "POST", "/reshaper"),
+    ],
+)
+def test_every_answer_has_the_id_of_its_request(tmp_path: Path, status: int, method: str, path: str) -> None:
+    with api(tmp_path / "placement.sqlite", plimsoll__max_body_bytes=1024) as served:
+        version = "1.99" if status == 406 else "1.39"
+        answer = served.call(method, path, version=version, raw=b" " * 2000 if status == 413 else None)
+    assert answer.status == status
+    if status != 200:
+        assert answer.json["errors"][0]["request_id"] == answer.headers["x-openstack-request-id"]
+    assert answer.headers["x-openstack-request-id"].startswith("req-")
+
+
+def test_so_has_an_answer_that_nobody_expected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with api(tmp_path / "placement.sqlite") as served:
+        monkeypatch.setattr(Placement, "read", lambda *_: 1 / 0)
+        answer = served.get("/traits")
+    assert answer.status == 500
+    assert answer.json["errors"][0]["request_id"] == answer.headers["x-openstack-request-id"]

@@ -11,7 +11,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 from oslo_context import context
 
-from plimsoll.wire.requestlog import VERSION_KEY, RequestLog
+from plimsoll.wire.requestlog import VERSION_KEY, LoggedRequest, RequestLog
 
 ID = re.compile(r"req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -44,7 +44,7 @@ def test_every_answer_carries_the_id_of_its_request() -> None:
 
 
 def test_the_line_says_who_asked_what_and_what_came_of_it(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "plimsoll.wire.requestlog"):
+    with caplog.at_level(logging.INFO, "placement.requestlog"):
         call(REMOTE_ADDR="192.0.2.7", QUERY_STRING="a=%20")
     assert [record.getMessage() for record in caplog.records] == [
         '192.0.2.7 "PUT /placement/traits/A?a=%20" status: 204 len: 0 microversion: 1.7'
@@ -52,7 +52,7 @@ def test_the_line_says_who_asked_what_and_what_came_of_it(caplog: pytest.LogCapt
 
 
 def test_the_start_of_a_request_is_a_matter_for_debugging(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.DEBUG, "plimsoll.wire.requestlog"):
+    with caplog.at_level(logging.DEBUG, "placement.requestlog"):
         call(REMOTE_ADDR="192.0.2.7")
     assert caplog.records[0].getMessage() == 'Starting request: 192.0.2.7 "PUT /placement/traits/A"'
 
@@ -64,6 +64,35 @@ def test_all_that_is_logged_on_the_way_has_the_ids_and_the_user() -> None:
     assert values["request_id"] == headers["x-openstack-request-id"] == environ["openstack.request_id"]
     assert values["global_request_id"] == wide
     assert values["user_identity"] == "ann team - - -"
+
+
+WHOLE = {
+    "HTTP_X_USER_ID": "u",
+    "HTTP_X_USER_NAME": "Ada",
+    "HTTP_X_USER_DOMAIN_ID": "ud",
+    "HTTP_X_USER_DOMAIN_NAME": "Users",
+    "HTTP_X_PROJECT_ID": "p",
+    "HTTP_X_PROJECT_NAME": "Engines",
+    "HTTP_X_PROJECT_DOMAIN_ID": "pd",
+    "HTTP_X_PROJECT_DOMAIN_NAME": "Projects",
+    "HTTP_X_DOMAIN_ID": "d",
+    "HTTP_X_DOMAIN_NAME": "Domain",
+    "HTTP_OPENSTACK_SYSTEM_SCOPE": "all",
+    "HTTP_X_ROLES": "admin, reader",
+    "HTTP_X_AUTH_TOKEN": "secret",
+    "HTTP_X_IS_ADMIN_PROJECT": "False",
+}
+OLD = {"HTTP_X_USER": "u", "HTTP_X_TENANT": "t", "HTTP_X_TENANT_NAME": "Tenants"}
+
+
+@pytest.mark.parametrize("environ", [WHOLE, OLD, {"HTTP_X_TENANT_ID": "t"}, {}])
+def test_what_is_told_of_a_caller_is_what_oslo_context_tells(environ: dict[str, str]) -> None:
+    expected = context.RequestContext.from_environ(environ, request_id="req-1").get_logging_values()
+    told = LoggedRequest(environ, "req-1", None)
+    assert told.get_logging_values() == expected
+    kept = set(told.who())
+    assert set(environ.values()) - kept == set(environ.values()) & {"secret"}, "others keep all but the token"
+    context._request_store.context = None
 
 
 @pytest.mark.parametrize("given", ["req-1", "x" * 40, "req-12345678-1234-1234-1234-123456789abc; rm"])

@@ -80,9 +80,9 @@ class Dialect(Protocol):
         """The rows of one query that says `IN (...)` of these values, by the shortest way there is."""
 
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        """Runs the last statements of a transaction that writes, and commits it along if that saves a round trip.
+        """Runs the last statements of a transaction that writes, and commits it.
 
-        Raises OutcomeUnknown if it was to be committed and no answer came.
+        Raises OutcomeUnknown if no answer came.
         """
 
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from sqlalchemy import Connection
+from sqlalchemy import Dialect
 from sqlalchemy.exc import DBAPIError
 
 
 class ErrorsAsSQLAlchemys:
-    __slots__ = ("_base", "_connection")
+    __slots__ = ("_base", "_dialect")
 
-    def __init__(self, base: type[Exception], connection: Connection) -> None:
+    def __init__(self, base: type[Exception], dialect: Dialect) -> None:
         self._base = base
-        self._connection = connection
+        self._dialect = dialect
 
     def __enter__(self) -> None: ...
 
@@ -23,4 +23,4 @@ class ErrorsAsSQLAlchemys:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, self._base):
-            raise DBAPIError.instance("", (), error, self._base, dialect=self._connection.dialect) from error
+            raise DBAPIError.instance("", (), error, self._base, dialect=self._dialect) from error

@@ -55,7 +55,7 @@ class Kept(Generic[C]):
         event.listen(engine, "connect", _note_birth)
 
     def take(self) -> C:
-        """One that is not lost, and not as old as a connection may get; a new one, if there is none."""
+        """One not known to be lost, and not as old as a connection may get; a new one, if there is none."""
         return self._take() or self._connect()
 
     def keep(self, connection: C) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import select
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -37,6 +38,7 @@ LOCK_SECONDS = 10
 ABANDONED_SECONDS = 30
 """After so long without a word in the middle of a transaction, a writer is taken for dead and loses the head."""
 
+MOST_THREADS = 1 << 16
 # oslo.db's defaults, which the reference runs with.
 POOL_SIZE, MAX_OVERFLOW, POOL_SECONDS = 5, 50, 30
 
@@ -72,12 +74,17 @@ class Server(ABC):
         # After a commit nothing more may be sent: if that failed, what is done would be taken for not done.
         self._writing.dialect.do_rollback = send_nothing  # type: ignore[method-assign, assignment]
         self._glancers = self._engine(options.max_pool_size or POOL_SIZE, overflow, **alone)
+        looking = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments(), **alone)
+        event.listen(looking, "connect", lambda connection, _: self.set_up_reader(connection))
         self._lookers = Kept(
-            self._glancers,
-            self._glancers.raw_connection,
+            looking,
+            looking.raw_connection,
             options.max_pool_size or POOL_SIZE,
             options.connection_recycle_time,
         )
+        # As many as a pool would let in.
+        most = MOST_THREADS if overflow < 0 else (options.max_pool_size or POOL_SIZE) + overflow
+        self._may_look = threading.Semaphore(most)
         event.listen(self._glancers, "connect", lambda connection, _: self.set_up_reader(connection))
         event.listen(self._readers, "connect", lambda connection, _: self.set_up_reader(connection))
         event.listen(self._writing, "connect", lambda connection, _: self.set_up_writer(connection))
@@ -232,21 +239,25 @@ class Server(ABC):
         return answers[len(first) :]
 
     def _sqlalchemys_errors(self, connection: Connection) -> ErrorsAsSQLAlchemys:
-        return ErrorsAsSQLAlchemys(connection.dialect.loaded_dbapi.Error, connection)
+        return ErrorsAsSQLAlchemys(connection.dialect.loaded_dbapi.Error, connection.dialect)
 
     def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
         self._meet()
+        if not self._may_look.acquire(timeout=self._options.pool_timeout or POOL_SECONDS):
+            raise Busy("All connections for reads are in use.")
         try:
-            connection = self._lookers.take()
-        except NoFreeConnection as error:
-            raise Busy(error) from error
+            return self._looked_up(sql, values)
+        finally:
+            self._may_look.release()
+
+    def _looked_up(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        connection = self._lookers.take()
         try:
             rows = self.rows(connection.driver_connection, query(self._glancers.dialect, sql, values))
         except BaseException as error:
             connection.invalidate()
             if isinstance(self.fault_of(error), Unreachable):  # the others will be lost as well
                 self._lookers.let_go()
-                self._glancers.dispose()
             raise
         self._lookers.keep(connection)
         return rows

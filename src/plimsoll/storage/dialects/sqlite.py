@@ -104,7 +104,7 @@ class SQLite:
         with self._turnstile.passed(), self._writers.writing(expected) as connection:
             writing, driver = of(connection), _driver(connection)
             assert writing is not None
-            with ErrorsAsSQLAlchemys(sqlite3.Error, connection):
+            with ErrorsAsSQLAlchemys(sqlite3.Error, connection.dialect):
                 driver.execute("BEGIN IMMEDIATE")
                 writing.begun = True
                 if expected is not None and Head(*driver.execute(QUERY).fetchone()) != expected:
@@ -117,15 +117,17 @@ class SQLite:
 
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         driver = _driver(connection)
-        with ErrorsAsSQLAlchemys(sqlite3.Error, connection):
+        with ErrorsAsSQLAlchemys(sqlite3.Error, connection.dialect):
             return [driver.execute(*each).fetchall() for each in queries]
 
     def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
         connection = self._lookers.take()
         driver = connection.driver_connection
         assert isinstance(driver, sqlite3.Connection)
+        dialect = self._readers.dialect
         try:
-            rows = driver.execute(*query(self._readers.dialect, sql, values)).fetchall()
+            with ErrorsAsSQLAlchemys(sqlite3.Error, dialect):
+                rows = driver.execute(*query(dialect, sql, values)).fetchall()
         except BaseException:
             connection.invalidate()
             raise
@@ -135,10 +137,10 @@ class SQLite:
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
         driver, writing = _driver(connection), of(connection)
         assert writing is not None, "a transaction that writes"
-        with ErrorsAsSQLAlchemys(sqlite3.Error, connection):
+        with ErrorsAsSQLAlchemys(sqlite3.Error, connection.dialect):
             for each in statements:
                 driver.execute(*each)
-        with Committing(self.fault_of), ErrorsAsSQLAlchemys(sqlite3.Error, connection):
+        with Committing(self.fault_of), ErrorsAsSQLAlchemys(sqlite3.Error, connection.dialect):
             driver.execute("COMMIT")
         writing.committed = True
 
@@ -149,7 +151,8 @@ class SQLite:
         return Statement(QUERY)  # the transaction has taken everything when it began
 
     def ask_head(self) -> Callable[[], Head]:
-        return self._head
+        head = self._head()
+        return lambda: head
 
     def _head(self) -> Head:
         with self._probe_lock:

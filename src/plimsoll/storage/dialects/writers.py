@@ -35,7 +35,7 @@ class Writers:
 
     @contextlib.contextmanager
     def writing(self, expected: Head | None = None) -> Iterator[Connection]:
-        """A transaction. A connection in which anything went wrong serves no other."""
+        """A transaction. A connection that was not even able to roll back serves no other."""
         connection = self._kept.take()
         writing = Writing(connection, self._fault_of, expected)
         try:

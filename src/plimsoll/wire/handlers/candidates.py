@@ -12,7 +12,7 @@ from plimsoll.wire.views import candidates as views
 
 
 def find(call: Call) -> Answer:
-    body = candidates.answered(call.placement, (call.query_string, call.version), lambda: _found(call))
+    body = candidates.answered(call.placement, call.query_string, call.version, lambda: _found(call))
     return Answer(200, body, modified=now())
 
 
