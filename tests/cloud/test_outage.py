@@ -47,6 +47,7 @@ def test_an_outage_is_a_503_and_ends_by_itself(
         assert services.theirs.ask("GET", PATH, unknown).status == reference
         assert services.ask("GET", PATH, known).status == 200, "it is remembered"
         assert services.ask("GET", "/").status == 200
+        assert services.ours.ask("GET", "/healthz?ready").status == 200, "it is not we who are ill"
         assert services.ask("GET", PATH).status == 401
     finally:
         if down == "stopped":
