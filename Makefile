@@ -11,12 +11,13 @@ export PLIMSOLL_TEST_DB := $(DB)
 
 BIN := .venv/bin
 REFERENCE := .venv-reference/bin
+CLOUD := .venv-cloud/bin
 DATABASES := dbs=$$($(BIN)/python -m tests.support.databases) || exit 1
 COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotate --no-header \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check conformance differential audit faults bench bench-quick lint format types docs lock clean
+.PHONY: help install run test cloud check conformance differential audit faults bench bench-quick lint format types docs lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,12 +30,15 @@ run: .venv/.installed ## serve on http://127.0.0.1:8778, development auth, datab
 test: .venv/.installed .venv-reference/.installed ## all tests, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
 	@$(DATABASES); failed=0; \
 	echo "== tests"; \
-	$(BIN)/python -m pytest -n $(WORKERS) || failed=1; \
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/cloud || failed=1; \
 	for db in $$dbs; do \
 		echo "== conformance on $$db: the reference's own cases, against Plimsoll"; \
 		$(REFERENCE)/python -m tests.conformance --database $$db --jobs $(JOBS) || failed=1; \
 	done; \
 	exit $$failed
+
+cloud: .venv/.installed .venv-reference/.installed .venv-cloud/.installed ## a real Keystone, and real clients
+	$(BIN)/python -m pytest tests/cloud
 
 check: test lint types ## everything that must hold before a change goes in
 
@@ -84,9 +88,10 @@ docs: .venv/.installed ## write the pages that are made from the code
 lock: .venv/.installed ## write the lock files anew (UPGRADE=--upgrade for the newest versions)
 	$(COMPILE) $(UPGRADE) --extra dev --extra bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) $(UPGRADE) --extra reference --output-file requirements-reference.lock pyproject.toml
+	$(COMPILE) $(UPGRADE) --extra cloud --output-file requirements-cloud.lock pyproject.toml
 
 clean: ## remove what the other targets made, the database under ./var included
-	rm -rf .venv .venv-reference var build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-reference .venv-cloud var build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written when an environment is complete, so an interrupted installation starts again.
@@ -100,4 +105,10 @@ clean: ## remove what the other targets made, the database under ./var included
 	test -x $(REFERENCE)/python || $(PYTHON) -m venv .venv-reference
 	$(REFERENCE)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-reference.lock
 	$(REFERENCE)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+.venv-cloud/.installed: requirements-cloud.lock pyproject.toml
+	test -x $(CLOUD)/python || $(PYTHON) -m venv .venv-cloud
+	$(CLOUD)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-cloud.lock
+	$(CLOUD)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@

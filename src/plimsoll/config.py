@@ -163,7 +163,7 @@ PLIMSOLL_OPTS = [
     cfg.BoolOpt(
         "allow_insecure_noauth",
         default=False,
-        help="Serve noauth2 on an address that others can reach. They can then change everything.",
+        help="Serve noauth2 on an address that others can reach, and believe them. They can then change everything.",
     ),
     cfg.IntOpt(
         "threads",

@@ -69,12 +69,15 @@ class Service:
             settings["OS_PLACEMENT_DATABASE__SYNC_ON_STARTUP"] = "true"
         return clean | settings
 
+    def serving(self) -> list[str]:
+        """The command that serves."""
+        return [str(PLIMSOLL), "serve", "--port", str(self.port), "--workers", str(self.workers)]
+
     def start(self) -> Self:
         (self.directory / "placement.conf").touch()
-        command = [str(PLIMSOLL), "serve", "--port", str(self.port), "--workers", str(self.workers)]
         with (self.directory / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                command,
+                self.serving(),
                 env=self.environment,
                 cwd=self.directory,
                 stdout=log,

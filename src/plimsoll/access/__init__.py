@@ -13,17 +13,32 @@ from wsgiref.types import WSGIApplication
 from oslo_config import cfg
 
 from plimsoll.access.context import Context, caller_of
+from plimsoll.access.gate import IdentityUnavailable, NotFromHere
 from plimsoll.access.identity import NOBODY, Caller
-from plimsoll.access.keystone import Keystone
+from plimsoll.access.keystone import IdentityError, Keystone
 from plimsoll.access.noauth import NoAuth
 from plimsoll.access.policy import Policy, PolicyError
 
-__all__ = ["NOBODY", "Caller", "Policy", "PolicyError", "caller_of", "guarded"]
+__all__ = [
+    "NOBODY",
+    "Caller",
+    "IdentityError",
+    "IdentityUnavailable",
+    "NotFromHere",
+    "Policy",
+    "PolicyError",
+    "caller_of",
+    "guarded",
+]
 
 
 def guarded(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
-    """The application behind the authentication that `[api]auth_strategy` names."""
+    """The application behind the authentication that `[api]auth_strategy` names.
+
+    It raises IdentityUnavailable or NotFromHere instead of answering where it cannot know who is asking, and
+    IdentityError right here if its settings cannot be used.
+    """
     inside = Context(app)
     if conf.api.auth_strategy == "noauth2":
-        return NoAuth(inside)
+        return NoAuth(inside, anywhere=conf.plimsoll.allow_insecure_noauth)
     return Keystone(inside, conf)

@@ -1,30 +1,184 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Authentication by keystone: keystonemiddleware validates the token and fills in the headers.
+"""Authentication by Keystone: keystonemiddleware validates the token and fills in the headers.
 
 It is set up from the `[keystone_authtoken]` section of the configuration it is given, and never looks for
-another file. The version document passes without a token.
+another file. The version document passes without a token. Whether a token is good is keystonemiddleware's to say
+each time; what is left out here is what it does for others: to pass on the catalog, and to look at the answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+import webob.exc
+from keystoneauth1 import exceptions, loading
 from keystonemiddleware import auth_token
 from oslo_config import cfg
 
-from plimsoll.access.gate import is_open
+from plimsoll.access.gate import IdentityUnavailable, is_open
+from plimsoll.access.tokens import Said, TokenMemory
+
+LOG = logging.getLogger(__name__)
+
+SECTION = "keystone_authtoken"
+
+PATIENCE = 10
+"""Seconds that Keystone may take for an answer, unless the operator says otherwise. Without a limit, a Keystone that
+hangs would come to hold all our threads, and then those with known tokens would wait too."""
+
+_CACHE_KEY = "plimsoll.tokens"
+
+
+class IdentityError(Exception):
+    """`[keystone_authtoken]` cannot be used; the service must not start with it."""
 
 
 class Keystone:
-    __slots__ = ("_app", "_guarded")
+    __slots__ = ("_app", "_protocol")
 
     def __init__(self, app: WSGIApplication, conf: cfg.ConfigOpts) -> None:
         self._app = app
-        self._guarded: WSGIApplication = auth_token.AuthProtocol(app, {"oslo_config_config": conf})
+        if not check(conf):
+            LOG.error(
+                "No token can be validated: [%s] has no auth_type. All requests are answered 503.", SECTION
+            )
+        options = conf[SECTION]
+        # Nothing behind us lets in whom Keystone does not know.
+        given: dict[str, Any] = {"oslo_config_config": conf, "delay_auth_decision": False}
+        if options.http_connect_timeout is None:
+            given["http_connect_timeout"] = PATIENCE
+        if options.memcached_servers or options.cache:
+            self._protocol: Any = auth_token.AuthProtocol(app, given)
+        else:
+            memory = TokenMemory(options.token_cache_time)
+            self._protocol = _Remembering(app, given | {"cache": _CACHE_KEY}, memory)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if is_open(environ):
             return self._app(environ, start_response)
-        return self._guarded(environ, start_response)
+        try:
+            refusal = self._protocol.process_request(_Request(environ))
+        except webob.exc.HTTPServiceUnavailable as fault:
+            raise IdentityUnavailable from fault  # and keystonemiddleware has said why in the log
+        except webob.exc.HTTPException as answer:
+            refusal = answer
+        except exceptions.ClientException as fault:
+            LOG.error("Keystone cannot be asked about a token: %s", fault)
+            raise IdentityUnavailable from fault
+        except Exception as fault:
+            LOG.exception("A token could not be validated")
+            raise IdentityUnavailable from fault
+        app: WSGIApplication = refusal or self._app
+        return app(environ, start_response)
+
+
+class _Remembering(auth_token.AuthProtocol):  # type: ignore[misc]  # keystonemiddleware carries no types
+    """Asks Keystone about a token that is not in memory, with errors and all as keystonemiddleware does it."""
+
+    def __init__(self, app: WSGIApplication, options: dict[str, Any], memory: TokenMemory) -> None:
+        super().__init__(app, options)
+        self._memory = memory
+
+    def process_request(self, request: Any) -> Any:
+        request.environ[_CACHE_KEY] = _NOTHING_CACHED
+        return super().process_request(request)
+
+    def fetch_token(self, token: str, **options: Any) -> Said:
+        said = self._memory.get(token)
+        if said is None:
+            said = super().fetch_token(token, **options)
+            self._memory.put(token, said)
+        return said
+
+
+class _NothingCached:
+    """The cache that keystonemiddleware is given so that it makes none of its own."""
+
+    def get(self, _key: str) -> None:
+        return None
+
+    def set(self, _key: str, _value: object, **_: object) -> None:
+        return None
+
+
+_NOTHING_CACHED = _NothingCached()
+
+
+class _Headers:
+    """The headers of a request by their names. WebOb's take five times as long, and some seventy are looked at."""
+
+    __slots__ = ("_environ",)
+
+    def __init__(self, environ: WSGIEnvironment) -> None:
+        self._environ = environ
+
+    def __getitem__(self, name: str) -> Any:
+        return self._environ[_environ_key(name)]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._environ[_environ_key(name)] = value
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._environ.get(_environ_key(name), default)
+
+    def pop(self, name: str, default: Any = None) -> Any:
+        return self._environ.pop(_environ_key(name), default)
+
+
+class _Request(auth_token.AuthProtocol.__call__.RequestClass):  # type: ignore[misc]
+    """The request that keystonemiddleware works on, with headers that are quick, and without the catalog."""
+
+    @property
+    def headers(self) -> _Headers:
+        return _Headers(self.environ)
+
+    def set_service_catalog_headers(self, _: object) -> None:
+        """To write the whole catalog into a header takes longer than all the rest, and nobody here reads it."""
+
+
+# Names from keystonemiddleware, and none from callers.
+@lru_cache(maxsize=1024)
+def _environ_key(name: str) -> str:
+    return f"HTTP_{name.upper().replace('-', '_')}"
+
+
+def check(conf: cfg.ConfigOpts) -> bool:
+    """Whether tokens can be validated with these settings. Settings that are wrong raise IdentityError."""
+    try:
+        loading.register_auth_conf_options(conf, SECTION)
+        plugin = loading.load_auth_from_conf_options(conf, SECTION)
+    except (exceptions.NoMatchingPlugin, exceptions.MissingRequiredOptions, ValueError) as problem:
+        raise IdentityError(f"[{SECTION}] cannot be used: {problem}") from problem
+    options = conf[SECTION]
+    if options.memcache_security_strategy.upper() != "NONE" and not options.memcache_secret_key:
+        raise IdentityError(
+            f"[{SECTION}] memcache_security_strategy needs memcache_secret_key, which is not set"
+        )
+    for needs, module, what in _FOR_MEMCACHED:
+        if options.memcached_servers and needs(options) and find_spec(module) is None:
+            raise IdentityError(
+                f"[{SECTION}] {what} needs the Python module {module}, which is not installed:"
+                " `pip install 'plimsoll-placement[memcached]'` brings it."
+            )
+    return plugin is not None
+
+
+_Options = cfg.ConfigOpts.GroupAttr
+
+_FOR_MEMCACHED: tuple[tuple[Callable[[_Options], bool], str, str], ...] = (
+    (lambda o: True, "memcache", "memcached_servers"),
+    (
+        lambda o: o.memcache_security_strategy.upper() == "ENCRYPT",
+        "cryptography",
+        "memcache_security_strategy = ENCRYPT",
+    ),
+    (lambda o: o.memcache_sasl_enabled, "bmemcached", "memcache_sasl_enabled"),
+    (lambda o: o.memcache_tls_enabled, "bmemcached", "memcache_tls_enabled"),
+)
+"""What keystonemiddleware imports when it is first used, and does not bring along."""

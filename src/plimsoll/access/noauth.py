@@ -4,25 +4,40 @@
 
 The token is `USER` or `USER:PROJECT`; the user `admin` has the role admin, others have none, and a header
 `X-Roles` overrides that. It fills in the headers that keystone would, so nothing behind it can tell.
+
+Whoever asks from another machine is refused unless the operator has allowed that, whatever server and proxy let them
+in. A server that names no address of the caller, as on a Unix socket, is believed to be reached from here alone.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from plimsoll.access.gate import is_open, unauthorized
+from plimsoll.access.gate import NotFromHere, is_open, unauthorized
+from plimsoll.access.loopback import is_loopback
+
+LOG = logging.getLogger(__name__)
 
 
 class NoAuth:
-    __slots__ = ("_app",)
+    __slots__ = ("_anywhere", "_app", "_told")
 
-    def __init__(self, app: WSGIApplication) -> None:
+    def __init__(self, app: WSGIApplication, *, anywhere: bool = False) -> None:
         self._app = app
+        self._anywhere = anywhere
+        self._told = False
+        whom = "whoever can reach this service" if anywhere else "whoever asks from this machine"
+        LOG.warning(
+            "auth_strategy is noauth2: %s is believed to be who they say, and can change everything.", whom
+        )
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if is_open(environ):
             return self._app(environ, start_response)
+        if not self._anywhere:
+            self._expect_from_here(environ)
         token = environ.get("HTTP_X_AUTH_TOKEN")
         if token is None:
             return unauthorized(environ, start_response)
@@ -34,3 +49,13 @@ class NoAuth:
         if "HTTP_X_ROLES" not in environ:
             environ["HTTP_X_ROLES"] = "admin" if user == "admin" else ""
         return self._app(environ, start_response)
+
+    def _expect_from_here(self, environ: WSGIEnvironment) -> None:
+        address = environ.get("REMOTE_ADDR")
+        if not address or is_loopback(address):
+            return
+        refusal = NotFromHere(address)
+        if not self._told:  # once will do: whoever is refused tries again and again
+            self._told = True
+            LOG.error("%s", refusal)
+        raise refusal

@@ -9,7 +9,6 @@ listened on that somebody else already serves.
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import os
 import socket
 from pathlib import Path
@@ -21,7 +20,8 @@ from rich.markup import escape
 
 import plimsoll
 from plimsoll import config, logplaces, logs
-from plimsoll.access import authplugin
+from plimsoll.access import authplugin, keystone
+from plimsoll.access.loopback import is_loopback
 from plimsoll.cli import manager, server
 from plimsoll.cli.settings import Program, configured, database, load_policy, plainly_failing
 from plimsoll.wire import mount
@@ -65,6 +65,7 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
     address, port = _free_address(host, port)
     _check_exposure(conf, address)
     _try_out(conf)
+    identity = _check_identity(conf)
     where = _prepare_database(conf)
     _begin_to_log(conf)
     if program.config_files:
@@ -72,7 +73,7 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
     listen = server.Listen(address, port, workers, conf.plimsoll.threads)
     server.run(
         listen,
-        when_ready=lambda: _greet(conf, listen, where),
+        when_ready=lambda: _greet(conf, listen, where, identity),
         reread=_Rereading(program, address, conf),
     )
     _settle(conf)
@@ -91,6 +92,7 @@ class _Rereading:
         try:
             _check_exposure(conf, self._address)
             _try_out(conf)
+            _check_identity(conf)
             _begin_to_log(conf)
         except click.ClickException:
             with contextlib.suppress(config.ConfigError):
@@ -134,7 +136,22 @@ def _is_exposed(conf: cfg.ConfigOpts, address: str) -> bool:
     """Would strangers be believed without a proof?"""
     if conf.api.auth_strategy != "noauth2" or conf.plimsoll.allow_insecure_noauth:
         return False
-    return not ipaddress.ip_address(address).is_loopback
+    return not is_loopback(address)
+
+
+def _check_identity(conf: cfg.ConfigOpts) -> str:
+    """How callers prove who they are, in words; or the end of the command if the settings for that are wrong."""
+    if conf.api.auth_strategy == "noauth2":
+        return "noauth2: the token names the user, and nobody checks it"
+    try:
+        complete = keystone.check(conf)
+    except keystone.IdentityError as error:
+        raise click.ClickException(str(error)) from error
+    return (
+        "keystone"
+        if complete
+        else "keystone, but [keystone_authtoken] has no auth_type: no token will be valid"
+    )
 
 
 def _try_out(conf: cfg.ConfigOpts) -> None:
@@ -169,19 +186,16 @@ def _settle(conf: cfg.ConfigOpts) -> None:
         pass
 
 
-def _greet(conf: cfg.ConfigOpts, listen: server.Listen, where: str) -> None:
+def _greet(conf: cfg.ConfigOpts, listen: server.Listen, where: str, identity: str) -> None:
     manager.tell(manager.READY)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     threads = f"{listen.workers} with {listen.threads} threads each"
     durable = "" if conf.placement_database.sqlite_synchronous else ", fast and NOT durable"
     url = listen.url + mount.normal(conf.plimsoll.prefix)
-    insecure = conf.api.auth_strategy == "noauth2"
     console.print(f"[bold]Plimsoll {plimsoll.__version__}[/] listens on [bold]{url}[/]")
     console.print(f"  database  {escape(where)}{durable}")
     console.print(f"  workers   {threads}")
-    if not insecure:
-        console.print(f"  identity  {conf.api.auth_strategy}")
-        return
-    console.print("  identity  noauth2: the token names the user, and nobody checks it")
-    console.print("Try")
-    console.print(f"  curl -s -H 'x-auth-token: admin' {url}/resource_providers")
+    console.print(f"  identity  {escape(identity)}")
+    if conf.api.auth_strategy == "noauth2":
+        console.print("Try")
+        console.print(f"  curl -s -H 'x-auth-token: admin' {url}/resource_providers")

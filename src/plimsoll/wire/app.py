@@ -16,7 +16,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from oslo_config import cfg
 from oslo_middleware import CORS, HTTPProxyToWSGI
 
-from plimsoll.access import Policy, caller_of, guarded
+from plimsoll.access import IdentityUnavailable, NotFromHere, Policy, caller_of, guarded
 from plimsoll.service.placement import DatabaseFault, Placement, ValueNotKept
 from plimsoll.wire import mount
 from plimsoll.wire.answers import UNDATED, Answer, http_date
@@ -36,13 +36,18 @@ LOG = logging.getLogger(__name__)
 
 NO_CONTENT = 204
 
+NO_IDENTITY = Problem(
+    503, "Keystone cannot be asked about this token just now. Nothing was changed. Try again.", retry_after=5
+)
+
 Reply = tuple[str, list[tuple[str, str]], tuple[bytes, ...]]
 """As WSGI wants it: the status, the headers, the body."""
 
 
 def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGIApplication:
     """The whole application. `conf` has the options of `plimsoll.config` registered."""
-    app: WSGIApplication = guarded(Api(placement, policy, conf.plimsoll.max_body_bytes), conf)
+    api = Api(placement, policy, conf.plimsoll.max_body_bytes)
+    app: WSGIApplication = Unidentified(guarded(api, conf))
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
     app = RequestLog(app, Probes(placement))
@@ -52,6 +57,24 @@ def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGI
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         app = HTTPProxyToWSGI(app, conf)
     return Drain(app, conf.plimsoll.max_body_bytes)
+
+
+class Unidentified:
+    """Answers requests of which it cannot be known who makes them."""
+
+    __slots__ = ("_app",)
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            return self._app(environ, start_response)
+        except IdentityUnavailable:
+            problem = NO_IDENTITY
+        except NotFromHere as refusal:
+            problem = Problem(403, str(refusal))
+        return _sent(_of_problem(problem, environ, None), start_response)
 
 
 def _nothing_but(prefix: str) -> WSGIApplication:

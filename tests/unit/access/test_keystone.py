@@ -1,28 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Keystone's part is keystonemiddleware's; ours is to set it up, let the root pass and name the caller."""
+"""Keystone's part is keystonemiddleware's; ours is to set it up, let the root pass and name the caller.
+
+What needs a Keystone is tested with a real one, in tests/cloud.
+"""
 
 from __future__ import annotations
 
+import socket
 import uuid
 from datetime import UTC, datetime, timedelta
 from wsgiref.types import WSGIApplication
 
 import pytest
+from keystoneauth1 import loading
 from keystonemiddleware import auth_token
 from oslo_config import cfg
 
 from plimsoll import config
-from plimsoll.access import caller_of, guarded
+from plimsoll.access import IdentityError, IdentityUnavailable, caller_of, guarded, keystone
+from plimsoll.access.keystone import check
 from tests.unit.access.wsgi import Recorder, call
 
 TOKEN = uuid.uuid4().hex
 TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:Using the in-process token cache is deprecated"),
-    pytest.mark.filterwarnings("ignore:::keystonemiddleware"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:::keystonemiddleware")
 
 
 @pytest.fixture
@@ -48,11 +51,16 @@ def app(inside: Recorder, monkeypatch: pytest.MonkeyPatch) -> WSGIApplication:
         }
 
     monkeypatch.setattr(auth_token.AuthProtocol, "fetch_token", fetch)
+    return guarded(inside, settings(www_authenticate_uri="http://keystone.example"))
+
+
+def settings(**options: object) -> cfg.ConfigOpts:
     conf = cfg.ConfigOpts()
     config.register(conf)
     conf([], default_config_files=[])
-    conf.set_override("www_authenticate_uri", "http://keystone.example", group="keystone_authtoken")
-    return guarded(inside, conf)
+    for name, value in options.items():
+        conf.set_override(name, value, group="keystone_authtoken")
+    return conf
 
 
 def test_a_good_token_names_the_caller(app: WSGIApplication, inside: Recorder) -> None:
@@ -82,3 +90,82 @@ def test_anything_else_is_a_401_that_says_where_to_go(
 def test_the_version_document_needs_no_token(app: WSGIApplication, inside: Recorder, path: str) -> None:
     assert call(app, path).status == "200 OK"
     assert not caller_of(inside.seen[-1]).is_authenticated
+
+
+def test_the_catalog_is_not_passed_on(app: WSGIApplication, inside: Recorder) -> None:
+    call(app, "/traits", X_AUTH_TOKEN=TOKEN, X_SERVICE_CATALOG="[]")
+    assert "HTTP_X_SERVICE_CATALOG" not in inside.seen[-1]
+
+
+def test_without_a_plugin_nobody_is_known_and_the_log_says_why(
+    inside: Recorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = guarded(inside, settings(www_authenticate_uri="http://keystone.example"))
+    assert "[keystone_authtoken] has no auth_type" in caplog.text
+    with pytest.raises(IdentityUnavailable):
+        call(app, "/traits", X_AUTH_TOKEN="any")
+    assert inside.seen == []
+
+
+def test_what_fails_within_the_application_is_not_taken_for_a_failure_of_keystone(
+    app: WSGIApplication, inside: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Recorder, "__call__", fail)
+    with pytest.raises(ZeroDivisionError):
+        call(app, "/traits", X_AUTH_TOKEN=TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"auth_type": "passwrod"}, "passwrod"),
+        ({"auth_type": "password"}, "auth_url"),
+        ({"memcache_security_strategy": "MAC"}, "memcache_secret_key"),
+    ],
+)
+def test_wrong_settings_are_named(options: dict[str, object], said: str) -> None:
+    with pytest.raises(IdentityError, match=rf"\[keystone_authtoken\].*{said}"):
+        check(settings(**options))
+
+
+@pytest.mark.parametrize(
+    ("options", "module"),
+    [
+        ({"memcache_sasl_enabled": True}, "bmemcached"),
+        ({"memcache_tls_enabled": True}, "bmemcached"),
+        ({"memcache_security_strategy": "ENCRYPT", "memcache_secret_key": "k"}, "cryptography"),
+    ],
+)
+def test_what_memcached_needs_is_missed_at_the_start(
+    options: dict[str, object], module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keystone, "find_spec", lambda name: None if name == module else name)
+    check(settings(**options))
+    check(settings(memcached_servers=["m:11211"]))
+    with pytest.raises(
+        IdentityError, match=rf"needs the Python module {module}, .*plimsoll-placement\[memcached\]"
+    ):
+        check(settings(memcached_servers=["m:11211"], **options))
+
+
+def test_a_keystone_that_hangs_is_not_waited_for_for_ever(
+    inside: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keystone, "PATIENCE", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        conf = settings(auth_type="v3token", http_request_max_retries=0)
+        conf.register_opts(loading.get_auth_plugin_conf_options("v3token"), group="keystone_authtoken")
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v3"
+        conf.set_override("auth_url", url, group="keystone_authtoken")
+        with pytest.raises(IdentityUnavailable):
+            call(guarded(inside, conf), "/traits", X_AUTH_TOKEN="any")
+
+
+def test_the_plugin_may_have_a_section_of_its_own() -> None:
+    conf = settings(auth_section="elsewhere")
+    assert check(conf) is False
+    conf.set_override("auth_type", "none", group="elsewhere")
+    assert check(conf) is True

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import json
+import logging
 from wsgiref.types import WSGIApplication
 
 import pytest
 
-from plimsoll.access import Caller, caller_of
+from plimsoll.access import Caller, NotFromHere, caller_of
 from plimsoll.access.context import Context
 from plimsoll.access.noauth import NoAuth
 from tests.unit.access.wsgi import Recorder, call
@@ -108,3 +109,36 @@ def test_the_token_says_who(
 ) -> None:
     assert call(app, "/traits", **headers).status == "200 OK"
     assert caller_of(inside.seen[-1]) == expected
+
+
+HERE = ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1", ""]
+ELSEWHERE = ["10.0.0.7", "::ffff:10.0.0.7", "2001:db8::7", "127.0.0.1, 10.0.0.7", "somewhere"]
+
+
+@pytest.mark.parametrize("address", HERE)
+def test_this_machine_is_believed(app: WSGIApplication, address: str) -> None:
+    assert call(app, "/traits", address=address, X_AUTH_TOKEN="admin").status == "200 OK"
+
+
+@pytest.mark.parametrize("address", ELSEWHERE)
+def test_other_machines_are_not_whatever_server_let_them_in(
+    app: WSGIApplication, inside: Recorder, address: str
+) -> None:
+    with pytest.raises(NotFromHere, match=r"from .* is refused: .* \[plimsoll\]allow_insecure_noauth = true"):
+        call(app, "/traits", address=address, X_AUTH_TOKEN="admin")
+    assert inside.seen == []
+    assert call(app, "/", address=address).status == "200 OK"
+
+
+def test_the_log_says_so_once(app: WSGIApplication, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(3):
+        with pytest.raises(NotFromHere):
+            call(app, "/traits", address="10.0.0.7", X_AUTH_TOKEN="admin")
+    (line,) = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert "10.0.0.7" in line
+
+
+@pytest.mark.parametrize("address", [*HERE, *ELSEWHERE])
+def test_unless_the_operator_says_so_too(inside: Recorder, address: str) -> None:
+    app = NoAuth(Context(inside), anywhere=True)
+    assert call(app, "/traits", address=address, X_AUTH_TOKEN="admin").status == "200 OK"

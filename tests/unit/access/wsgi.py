@@ -18,10 +18,14 @@ class Answer:
     body: bytes
 
 
-def call(app: WSGIApplication, path: str, method: str = "GET", **headers: str) -> Answer:
+def call(
+    app: WSGIApplication, path: str, method: str = "GET", address: str | None = None, **headers: str
+) -> Answer:
     """Headers are given as HTTP_... keys without that prefix: `X_AUTH_TOKEN="admin"`."""
     environ: WSGIEnvironment = {"PATH_INFO": path, "REQUEST_METHOD": method}
     environ.update({f"HTTP_{name}": value for name, value in headers.items()})
+    if address is not None:
+        environ["REMOTE_ADDR"] = address
     setup_testing_defaults(environ)
     environ["PATH_INFO"] = path  # setup_testing_defaults takes '' for missing
     started: list[tuple[str, dict[str, str]]] = []

@@ -115,6 +115,27 @@ def test_with_keystone_any_address_will_do_and_no_token_is_suggested(
     assert "curl" not in done.stderr
 
 
+def test_settings_for_keystone_that_cannot_work_stop_the_start(
+    served: list[server.Listen], tmp_path: Path
+) -> None:
+    os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path)
+    os.environ["OS_KEYSTONE_AUTHTOKEN__AUTH_TYPE"] = "passwrod"
+    done = serve()
+    assert (done.exit_code, served) == (1, [])
+    assert "[keystone_authtoken] cannot be used" in done.stderr
+    assert "passwrod" in done.stderr
+
+
+def test_settings_for_keystone_that_are_not_there_are_pointed_out(
+    served: list[server.Listen], tmp_path: Path
+) -> None:
+    os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path)
+    assert "[keystone_authtoken] has no auth_type" in serve().stderr
+    os.environ["OS_KEYSTONE_AUTHTOKEN__AUTH_TYPE"] = "password"
+    os.environ["OS_KEYSTONE_AUTHTOKEN__AUTH_URL"] = "http://keystone.example/v3"
+    assert "  identity  keystone\n" in serve().stderr
+
+
 def test_a_name_is_resolved_before_it_is_judged(served: list[server.Listen]) -> None:
     assert serve("--dev", "--host", "localhost").exit_code == 0
     assert served[0].address in ("127.0.0.1", "::1")

@@ -50,6 +50,14 @@ def test_a_stranger_is_sent_away_with_an_id_to_ask_about(tmp_path: Path) -> None
     assert "x-openstack-request-id" in headers
 
 
+def test_with_noauth_a_stranger_elsewhere_is_told_what_to_set(tmp_path: Path) -> None:
+    asked = {"PATH_INFO": "/nothing", "REMOTE_ADDR": "10.0.0.7", "HTTP_X_AUTH_TOKEN": "admin"}
+    status, headers, _ = ask(tmp_path, {}, **asked)
+    assert (status, headers["content-type"]) == ("403 Forbidden", "application/json")
+    assert "x-openstack-request-id" in headers
+    assert ask(tmp_path, {"plimsoll__allow_insecure_noauth": True}, **asked)[0] == "404 Not Found"
+
+
 def test_the_version_document_needs_no_token(tmp_path: Path) -> None:
     for path in ("", "/"):
         assert ask(tmp_path, {}, PATH_INFO=path)[0] == "200 OK"
