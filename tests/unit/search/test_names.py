@@ -73,3 +73,22 @@ def test_traits_that_would_only_go_together_on_one_combination_count_as_nobody()
     wanted = group("VCPU:1 DISK_GB:1", required="FAST BIG")
     assert tuple(cloud.search(wanted, BAD_CLASS).requests) == EMPTY
     assert cloud.search(group("VCPU:1 DISK_GB:1", required="FAST"), BAD_CLASS) == UNKNOWN_CLASS
+
+
+@pytest.mark.parametrize(
+    ("groups", "rest", "expected"),
+    [
+        ([group("VCPU:1")], {}, EMPTY),
+        ([group("NEW:1")], {}, UNKNOWN_CLASS),
+        ([group("VCPU:1", required="NEW")], {}, UNKNOWN_TRAIT),
+        ([group("VCPU:1", forbidden="NEW")], {}, UNKNOWN_TRAIT),
+        ([BAD_CLASS], {"root_required": names("RED")}, EMPTY),
+        ([BAD_CLASS], {"root_forbidden": names("RED")}, EMPTY),
+        ([GOOD, BAD_CLASS], {}, EMPTY),
+    ],
+)
+def test_names_are_looked_up_in_a_cloud_without_providers(
+    groups: list[Group], rest: dict[str, Any], expected: object
+) -> None:
+    found = Cloud().search(*groups, **rest)
+    assert (tuple(found.requests) if hasattr(found, "requests") else found) == expected
