@@ -53,3 +53,11 @@ def _empty(keystone: Keystone, service: Plimsoll, region: str) -> Plimsoll:
 
     empty(ask)
     return service
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What a test has to tell besides that it passed."""
+    for report in terminalreporter.stats.get("passed", []):
+        for name, said in report.user_properties:
+            if name == "told":
+                terminalreporter.line(said)

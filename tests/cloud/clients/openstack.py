@@ -84,6 +84,6 @@ def started(line: str, credentials: Mapping[str, str]) -> Ran:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     return Ran(ran.returncode, ran.stdout, ran.stderr)

@@ -37,7 +37,7 @@ def told(keystone: Keystone, plimsoll: Plimsoll, reference: Plimsoll) -> Telling
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=600,
         )
         assert ran.returncode == 0, ran.stderr
         return json.loads(ran.stdout)
