@@ -17,10 +17,13 @@ from tests.cloud.clients.openstack import ELSEWHERE
 from tests.cloud.keystone import REGION, Keystone
 from tests.cloud.services import REFERENCE, Plimsoll, Reference
 
+BEHIND_A_PROXY = "[oslo_middleware]\nenable_proxy_headers_parsing = true\n"
+
 
 @pytest.fixture(scope="session")
 def running_plimsoll(keystone: Keystone, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plimsoll]:
-    with Plimsoll(tmp_path_factory.mktemp("plimsoll"), keystone.authtoken()) as service:
+    settings = f"{keystone.authtoken()}{BEHIND_A_PROXY}"
+    with Plimsoll(tmp_path_factory.mktemp("plimsoll"), settings) as service:
         yield service
 
 
