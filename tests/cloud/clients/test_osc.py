@@ -145,3 +145,13 @@ def test_a_command_works_as_a_process_of_its_own(keystone: Keystone, plimsoll: P
     refused = started("trait show CUSTOM_UNKNOWN", keystone.environment())
     assert (refused.code, refused.out) == (1, "")
     assert "No such trait(s): CUSTOM_UNKNOWN. (HTTP 404)" in refused.err
+
+
+def test_the_versions_of_the_service_are_shown(keystone: Keystone, plimsoll: Plimsoll) -> None:
+    shown = started(
+        f"versions show --service placement --region-name {REGION} -f json", keystone.environment()
+    )
+    (version,) = shown.json
+    assert version["Status"] == "CURRENT"
+    assert (version["Min Microversion"], version["Max Microversion"]) == ("1.0", "1.39")
+    assert version["Endpoint"].rstrip("/") == plimsoll.url
