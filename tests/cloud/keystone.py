@@ -182,13 +182,15 @@ class Keystone:
         where = f"/projects/{self.project(project)}" if project else "/system"
         self.call("PUT", f"{where}/users/{user.id}/roles/{self.role(role)}")
 
-    def endpoint(self, service_type: str, url: str) -> None:
-        """Have the catalog name this URL, and no other, for the service."""
+    def endpoint(self, service_type: str, url: str, region: str = REGION) -> None:
+        """Have the catalog name this URL, and no other, for the service in the region."""
         service = self._made("service", service_type, {"name": service_type, "type": service_type})
-        for known in self.call("GET", f"/endpoints?service_id={service}")["endpoints"]:
+        if region not in {known["id"] for known in self.call("GET", "/regions")["regions"]}:
+            self.call("POST", "/regions", {"region": {"id": region}})
+        for known in self.call("GET", f"/endpoints?service_id={service}&region_id={region}")["endpoints"]:
             self.call("DELETE", f"/endpoints/{known['id']}")
         for interface in ("public", "internal", "admin"):
-            endpoint = {"service_id": service, "interface": interface, "url": url, "region_id": REGION}
+            endpoint = {"service_id": service, "interface": interface, "url": url, "region_id": region}
             self.call("POST", "/endpoints", {"endpoint": endpoint})
 
     # Tokens.

@@ -34,7 +34,10 @@ def find_candidates(
 
 
 def _plan(world: World, index: Index, request: CandidatesRequest) -> Plan | NameMissing | None:
-    """Group by group: one that nobody could serve ends the search before the names of the next are looked up."""
+    """Group by group: one that nobody could serve ends the search before the names of the next are looked up.
+
+    So do roots that nobody is. A cloud without providers does not: the names are looked up there too.
+    """
     roots = roots_wanted(world, index, request)
     if isinstance(roots, NameMissing):
         return roots
