@@ -17,7 +17,7 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotat
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test cloud check conformance differential audit faults bench bench-quick lint format types docs lock clean
+.PHONY: help install run test deployments cloud check conformance differential audit faults bench bench-quick lint format types docs lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -30,12 +30,15 @@ run: .venv/.installed ## serve on http://127.0.0.1:8778, development auth, datab
 test: .venv/.installed .venv-reference/.installed ## all tests, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
 	@$(DATABASES); failed=0; \
 	echo "== tests"; \
-	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/cloud || failed=1; \
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/cloud --ignore tests/deploy || failed=1; \
 	for db in $$dbs; do \
 		echo "== conformance on $$db: the reference's own cases, against Plimsoll"; \
 		$(REFERENCE)/python -m tests.conformance --database $$db --jobs $(JOBS) || failed=1; \
 	done; \
 	exit $$failed
+
+deployments: .venv/.installed ## the examples of deploy/, started
+	$(BIN)/python -m pytest -n $(WORKERS) tests/deploy
 
 cloud: .venv/.installed .venv-reference/.installed .venv-cloud/.installed ## a real Keystone, and real clients
 	$(BIN)/python -m pytest tests/cloud

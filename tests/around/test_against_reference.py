@@ -12,6 +12,8 @@ import pytest
 from tests.around.pair import ADMIN, THE_REFERENCE, Pair, Reply, Running, bare, side_by_side
 
 SETTINGS = """
+[plimsoll]
+allow_insecure_noauth = true
 [DEFAULT]
 debug = true
 log_file = DIRECTORY/placement.log

@@ -64,10 +64,10 @@ for settings in sys.argv[1:]:
 """
 
 BAD = {
-    "log_config_append = {here}/nowhere.conf": "log_config_append: {here}/nowhere.conf cannot be used: ",
-    "log_config_append = {here}/bad.conf": "log_config_append: {here}/bad.conf cannot be used: ",
+    "log_config_append = {here}/nowhere.conf": "log_config_append: {here}/nowhere.conf: No such file",
+    "log_config_append = {here}/bad.conf": "log_config_append: {here}/bad.conf: this is no configuration",
     "log_config_append = {here}/level.conf": "log_config_append: {here}/level.conf cannot be used: ",
-    "log_file = {here}/no/such/directory.log": "{here}/no/such/directory.log: No such file or directory",
+    "log_file = {here}/no/such/directory.log": "log_file: {here}/no/such: there is no such directory",
     "default_log_levels = plimsoll=LOUD": "an option of the log cannot be followed: Unknown level: 'LOUD'",
     "use_stderr = true": "fine",
 }
@@ -96,5 +96,5 @@ def test_a_service_does_not_start_without_the_log_that_was_asked_for(tmp_path: P
     (tmp_path / "placement.conf").write_text("[DEFAULT]\nlog_config_append = nowhere.conf\n")
     done = Service(tmp_path).command("serve", "--port", "0")
     assert done.returncode == 1
-    assert done.stderr.startswith("Error: [DEFAULT] log_config_append: nowhere.conf cannot be used: ")
+    assert "placement.conf:2: [DEFAULT] log_config_append: nowhere.conf: No such file" in done.stderr
     assert "Traceback" not in done.stderr

@@ -105,9 +105,9 @@ def test_a_reload_takes_up_the_new_configuration_and_refuses_nobody(service: Ser
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ("[plimsoll]\nthreads = none", "placement.conf: [plimsoll] threads: "),
-        ("log_config_append = nowhere.conf", "[DEFAULT] log_config_append: nowhere.conf cannot be used"),
-        ("[oslo_policy]\npolicy_file = broken.yaml", "broken.yaml cannot be used"),
+        ("[plimsoll]\nthreads = none", ": [plimsoll] threads: "),
+        ("log_config_append = nowhere.conf", ": [DEFAULT] log_config_append: nowhere.conf: No such file"),
+        ("[oslo_policy]\npolicy_file = broken.yaml", "The policy cannot be used: "),
         # Known to the new worker alone.
         ("[placement_database]\nconnection = nonsense://", "nonsense databases are not supported"),
     ],

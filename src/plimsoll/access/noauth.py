@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from plimsoll.access.gate import NotFromHere, is_open, unauthorized
-from plimsoll.access.loopback import is_loopback
+from plimsoll.access.loopback import stranger
 
 LOG = logging.getLogger(__name__)
 
@@ -51,8 +51,8 @@ class NoAuth:
         return self._app(environ, start_response)
 
     def _expect_from_here(self, environ: WSGIEnvironment) -> None:
-        address = environ.get("REMOTE_ADDR")
-        if not address or is_loopback(address):
+        address = stranger(environ)
+        if address is None:
             return
         refusal = NotFromHere(address)
         if not self._told:  # once will do: whoever is refused tries again and again

@@ -109,7 +109,9 @@ def _load_application(factory: str, line: Connection) -> Any:
     # Granian worker waiting for ever.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     module, _, name = factory.partition(":")
-    return workers.begin(lambda: getattr(importlib.import_module(module), name)(), line)
+    app = workers.begin(lambda: getattr(importlib.import_module(module), name)(), line)
+    _give_back_memory()
+    return app
 
 
 def _end_with_parent() -> None:
@@ -131,6 +133,13 @@ def _keep_memory_at_hand() -> None:
     if set_up is not None:
         for option, value in _MEMORY.items():
             set_up(option, value)
+
+
+def _give_back_memory() -> None:
+    """To read a world takes more than to have it, and none of what is over is needed again."""
+    give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if give_back is not None:
+        give_back(0)
 
 
 def _room_for_connections() -> int:

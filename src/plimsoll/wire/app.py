@@ -17,6 +17,7 @@ from oslo_config import cfg
 from oslo_middleware import CORS, HTTPProxyToWSGI
 
 from plimsoll.access import IdentityUnavailable, NotFromHere, Policy, caller_of, guarded
+from plimsoll.access.loopback import noting_who_connected
 from plimsoll.service.placement import DatabaseFault, Placement, ValueNotKept
 from plimsoll.wire import mount
 from plimsoll.wire.answers import UNDATED, Answer, http_date
@@ -55,7 +56,7 @@ def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGI
     if prefix:
         app = mount.Mount(prefix, inside=app, outside=RequestLog(_nothing_but(prefix)))
     if conf.oslo_middleware.enable_proxy_headers_parsing:
-        app = HTTPProxyToWSGI(app, conf)
+        app = noting_who_connected(HTTPProxyToWSGI(app, conf))
     return Drain(app, conf.plimsoll.max_body_bytes)
 
 

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import json
 import logging
-from wsgiref.types import WSGIApplication
+from collections.abc import Iterable
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import pytest
 
 from plimsoll.access import Caller, NotFromHere, caller_of
 from plimsoll.access.context import Context
+from plimsoll.access.loopback import noting_who_connected
 from plimsoll.access.noauth import NoAuth
 from tests.unit.access.wsgi import Recorder, call
 
@@ -142,3 +144,19 @@ def test_the_log_says_so_once(app: WSGIApplication, caplog: pytest.LogCaptureFix
 def test_unless_the_operator_says_so_too(inside: Recorder, address: str) -> None:
     app = NoAuth(Context(inside), anywhere=True)
     assert call(app, "/traits", address=address, X_AUTH_TOKEN="admin").status == "200 OK"
+
+
+@pytest.mark.parametrize(
+    ("connected", "forwarded"),
+    [("10.0.0.7", "127.0.0.1"), ("127.0.0.1", "10.0.0.7"), ("10.0.0.7", "10.0.0.7")],
+)
+def test_a_header_makes_nobody_be_here_who_is_not(
+    app: WSGIApplication, inside: Recorder, connected: str, forwarded: str
+) -> None:
+    def proxied(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        environ["REMOTE_ADDR"] = forwarded
+        return app(environ, start_response)
+
+    with pytest.raises(NotFromHere):
+        call(noting_who_connected(proxied), "/traits", address=connected, X_AUTH_TOKEN="admin")
+    assert inside.seen == []

@@ -122,7 +122,7 @@ def test_settings_for_keystone_that_cannot_work_stop_the_start(
     os.environ["OS_KEYSTONE_AUTHTOKEN__AUTH_TYPE"] = "passwrod"
     done = serve()
     assert (done.exit_code, served) == (1, [])
-    assert "[keystone_authtoken] cannot be used" in done.stderr
+    assert "[keystone_authtoken] auth_type: there is no plugin 'passwrod'" in done.stderr
     assert "passwrod" in done.stderr
 
 
