@@ -8,20 +8,34 @@ need not know the difference.
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
 import plimsoll
-from plimsoll.cli.config import config
-from plimsoll.cli.db import db
-from plimsoll.cli.policy import policy
-from plimsoll.cli.serve import serve
 from plimsoll.cli.settings import Program, with_config_files
-from plimsoll.cli.status import status
 
 __all__ = ["main"]
 
+COMMANDS = ("config", "db", "policy", "serve", "status")
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+class _Commands(click.Group):
+    """Each is imported when it is asked for: workers need none of them, nor what they print with."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"plimsoll.cli.{name}"), name)
+        return command
+
+
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(plimsoll.__version__, prog_name="plimsoll", message="%(prog)s %(version)s")
 @with_config_files
 @click.pass_context
@@ -37,10 +51,3 @@ def main(context: click.Context, config_files: tuple[str, ...], config_dirs: tup
       plimsoll serve --dev
     """
     context.obj = Program().with_files((*config_files, *config_dirs))
-
-
-main.add_command(serve)
-main.add_command(db)
-main.add_command(status)
-main.add_command(policy)
-main.add_command(config)
