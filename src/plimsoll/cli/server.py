@@ -75,6 +75,8 @@ def run(
     """
     # A fresh interpreter per worker: what a worker is must not depend on what this process did before.
     multiprocessing.set_start_method("spawn", force=True)
+    # Until Granian minds it, it would end us, and there is nothing to reload yet.
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     server = workers.Workers(
         factory,
         reread=reread or (lambda: listen.threads),
