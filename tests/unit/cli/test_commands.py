@@ -18,8 +18,17 @@ from tests.unit.cli.conftest import Run
 def commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     yield path
     if isinstance(command, click.Group):
-        for name, child in command.commands.items():
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None
             yield from commands(child, (*path, name))
+
+
+def test_there_are_commands() -> None:
+    assert {("serve",), ("db", "sync"), ("policy", "check"), ("status", "upgrade", "check")} <= {
+        *commands(main)
+    }
 
 
 @pytest.mark.parametrize("path", list(commands(main)), ids=" ".join)
