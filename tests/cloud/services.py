@@ -10,25 +10,18 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.support import api
 from tests.support.running import Service
 
 TOLD = ("content-type", "www-authenticate", "openstack-api-version", "vary")
 REFERENCE = Path(__file__).resolve().parents[2] / ".venv-reference" / "bin"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
+class Answer(api.Answer):
+    __slots__ = ()
 
     @property
     def essence(self) -> tuple[int, dict[str, str], Any]:

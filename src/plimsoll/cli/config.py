@@ -16,9 +16,9 @@ from rich.markup import escape
 
 from plimsoll import config as settings
 from plimsoll import logplaces, origins
-from plimsoll.access import PolicyError, authplugin
+from plimsoll.access import IdentityError, PolicyError, authplugin
 from plimsoll.cli import unused
-from plimsoll.cli.settings import Broken, Program, configured, load_policy
+from plimsoll.cli.settings import Broken, Program, check_identity, configured, load_policy
 from plimsoll.database import open_database
 
 FINE, WARNINGS, BROKEN = 0, 1, Broken.exit_code
@@ -148,7 +148,7 @@ def _faults(trial: Callable[[cfg.ConfigOpts], object], conf: cfg.ConfigOpts) -> 
         trial(conf)
     except settings.ConfigError as error:
         yield from error.problems
-    except PolicyError as error:
+    except (IdentityError, PolicyError) as error:
         yield str(error)
 
 
@@ -158,7 +158,7 @@ def _try_database(conf: cfg.ConfigOpts) -> None:
 
 def _try_identity(conf: cfg.ConfigOpts) -> None:
     if conf.api.auth_strategy == "keystone":
-        authplugin.register(conf)
+        check_identity(conf)
 
 
 _TRIALS: tuple[Callable[[cfg.ConfigOpts], object], ...] = (

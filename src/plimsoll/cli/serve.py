@@ -20,10 +20,9 @@ from rich.markup import escape
 
 import plimsoll
 from plimsoll import config, logplaces, logs
-from plimsoll.access import authplugin, keystone
 from plimsoll.access.loopback import is_loopback
 from plimsoll.cli import manager, server
-from plimsoll.cli.settings import Program, configured, database, load_policy, plainly_failing
+from plimsoll.cli.settings import Program, check_identity, configured, database, load_policy, plainly_failing
 from plimsoll.wire import mount
 
 _INSECURE = (
@@ -143,10 +142,8 @@ def _check_identity(conf: cfg.ConfigOpts) -> str:
     """How callers prove who they are, in words; or the end of the command if the settings for that are wrong."""
     if conf.api.auth_strategy == "noauth2":
         return "noauth2: the token names the user, and nobody checks it"
-    try:
-        complete = keystone.check(conf)
-    except keystone.IdentityError as error:
-        raise click.ClickException(str(error)) from error
+    with plainly_failing():
+        complete = check_identity(conf)
     return (
         "keystone"
         if complete
@@ -159,8 +156,6 @@ def _try_out(conf: cfg.ConfigOpts) -> None:
     with plainly_failing():
         load_policy(conf)
         logplaces.settle(conf)
-        if conf.api.auth_strategy == "keystone":
-            authplugin.register(conf)
 
 
 def _begin_to_log(conf: cfg.ConfigOpts) -> None:

@@ -21,7 +21,7 @@ from oslo_config import cfg
 from sqlalchemy.exc import SQLAlchemyError
 
 from plimsoll import config
-from plimsoll.access import Policy, PolicyError
+from plimsoll.access import IdentityError, Policy, PolicyError, authplugin, keystone
 from plimsoll.database import open_database
 from plimsoll.storage.engine import Database, UnusableDatabaseError
 from plimsoll.storage.faults import DatabaseFault
@@ -98,6 +98,12 @@ def database(conf: cfg.ConfigOpts) -> Iterator[Database]:
             opened.dispose()
 
 
+def check_identity(conf: cfg.ConfigOpts) -> bool:
+    """Whether tokens can be validated. What is wrong is named with its place, where that can be told."""
+    authplugin.register(conf)
+    return keystone.check(conf)
+
+
 def load_policy(conf: cfg.ConfigOpts) -> Policy:
     with oslo_policy_hushed():
         return Policy(conf)
@@ -108,7 +114,14 @@ def plainly_failing() -> Iterator[None]:
     """Say what is wrong with a setting, a policy or a database in one line instead of a traceback."""
     try:
         yield
-    except (config.ConfigError, UnusableDatabaseError, SchemaError, DatabaseFault, PolicyError) as error:
+    except (
+        config.ConfigError,
+        IdentityError,
+        PolicyError,
+        UnusableDatabaseError,
+        SchemaError,
+        DatabaseFault,
+    ) as error:
         raise click.ClickException(str(error)) from error
     except SQLAlchemyError as error:
         # The first line is the database's own message; the rest quotes SQL and links to a manual.

@@ -84,7 +84,7 @@ def test_what_is_ignored_is_a_note(file: Path) -> None:
         ("[plcement]\nx = 1", "[plcement]: no such section, did you mean [placement]?"),
         ("[plimsoll]\nspeed = 1", "[plimsoll] speed: no such option"),
         (
-            "[keystone_authtoken]\nauth_type = password\nusrname = x",
+            "[keystone_authtoken]\nauth_type = password\nauth_url = http://127.0.0.1\nusrname = x",
             "[keystone_authtoken] usrname: no such option, did you mean username?",
         ),
     ],
@@ -129,3 +129,10 @@ def test_values_that_cannot_be_read_are_faults(file: Path) -> None:
     assert done.exit_code == 2
     assert [line[:7] for line in done.stdout.splitlines()] == ["fault  ", "fault  "]
     assert f"{file}:4: [plimsoll] threads: Should be greater than or equal to 1" in done.stdout
+
+
+def test_settings_for_keystone_that_would_stop_the_start_are_faults(file: Path) -> None:
+    add(file, "[keystone_authtoken]\nmemcache_security_strategy = MAC\n")
+    found = config("check")
+    assert found.exit_code == 2
+    assert "memcache_security_strategy needs memcache_secret_key" in found.stdout
