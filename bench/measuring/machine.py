@@ -15,12 +15,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from bench.site.services import REFERENCE_BIN, TUNED, Plimsoll
 from bench.site.site import Site
 
-OURS = ("granian", "numpy", "orjson", "SQLAlchemy", "PyMySQL", "psycopg")
+OURS = ("gevent", "httptools", "numpy", "orjson", "SQLAlchemy", "PyMySQL", "psycopg")
 THEIRS = ("openstack-placement", "gunicorn", "SQLAlchemy", "oslo.db", "PyMySQL", "psycopg2-binary")
 
 

@@ -41,7 +41,8 @@ def load() -> WSGIApplication:
 
 
 def main() -> None:
-    from plimsoll.cli.server import Listen, run
+    from plimsoll.serving.listening import Listen
+    from plimsoll.serving.supervisor import run
 
     port, directory = sys.argv[1:]
     os.environ[DIRECTORY] = directory

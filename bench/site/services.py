@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Self
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from bench.client.http import HOST, BadAnswer, Connection, request
 from tests.support.servers.places import free_port
@@ -189,6 +189,9 @@ class ReadyMade(Service):
     def __init__(self, directory: Path, answers: Path) -> None:
         super().__init__("ready-made", directory, "")
         self._answers_at = answers
+
+    def environment(self) -> dict[str, str]:
+        return super().environment() | {"PYTHONPATH": str(ROOT)}
 
     def command(self) -> list[str]:
         return [sys.executable, "-m", "bench.site.readymade", str(self.port), str(self._answers_at)]

@@ -33,6 +33,15 @@ loader.exec_module(module)
 make_server("127.0.0.1", int(sys.argv[2]), module.application).serve_forever()
 """
 
+LOAD_BY_NAME = """
+import sys
+from importlib import import_module
+from wsgiref.simple_server import make_server
+
+module, _, name = sys.argv[1].partition(":")
+make_server("127.0.0.1", int(sys.argv[2]), getattr(import_module(module), name)).serve_forever()
+"""
+
 
 @pytest.fixture(scope="module")
 def settings(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
@@ -87,8 +96,8 @@ def test_a_server_is_told_the_name_of_the_module(
     installation: Installation, settings: dict[str, str], tmp_path: Path
 ) -> None:
     port = free_port()
-    server = [str(installation.bin / "python"), "-m", "granian", "--interface", "wsgi", "--port", str(port)]
-    with served([*server, "placement.wsgi.api:application"], port, settings, tmp_path / "log") as client:
+    command = [str(installation.bin / "python"), "-c", LOAD_BY_NAME, "placement.wsgi.api:application"]
+    with served([*command, str(port)], port, settings, tmp_path / "log") as client:
         make_a_provider(client)
 
 

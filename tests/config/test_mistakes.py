@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from plimsoll.cli import main, server
+from plimsoll.cli import main
+from plimsoll.serving import supervisor
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +30,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
         if name.startswith(("OS_", "PLIMSOLL_")):
             del os.environ[name]
     os.environ["HOME"] = str(tmp_path)
-    monkeypatch.setattr(server, "run", lambda *_, **__: pytest.fail("it would have been served"))
+    monkeypatch.setattr(supervisor, "run", lambda *_, **__: pytest.fail("it would have been served"))
     yield
     os.environ.clear()
     os.environ.update(before)

@@ -176,7 +176,7 @@ class Storm:
             time.sleep(0.02)
 
     def claimed(self) -> set[str]:
-        return {consumer for consumer, answer in list(self.answers.items()) if answer.status == 204}
+        return {consumer for consumer, answer in self.answers.copy().items() if answer.status == 204}
 
     def statuses(self) -> Counter[int]:
         return Counter(answer.status for answer in list(self.answers.values()))

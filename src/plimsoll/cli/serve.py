@@ -21,8 +21,10 @@ from rich.markup import escape
 import plimsoll
 from plimsoll import config, logplaces, logs
 from plimsoll.access.loopback import is_loopback
-from plimsoll.cli import manager, server
+from plimsoll.cli import manager
 from plimsoll.cli.settings import Program, check_identity, configured, database, load_policy, plainly_failing
+from plimsoll.serving import supervisor
+from plimsoll.serving.listening import Listen
 from plimsoll.wire import mount
 
 _INSECURE = (
@@ -69,8 +71,8 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
     _begin_to_log(conf)
     if program.config_files:
         os.environ[config.FILES_VARIABLE] = os.pathsep.join(program.config_files)
-    listen = server.Listen(address, port, workers, conf.plimsoll.threads)
-    server.run(
+    listen = Listen(address, port, workers, conf.plimsoll.threads)
+    supervisor.run(
         listen,
         when_ready=lambda: _greet(conf, listen, where, identity),
         reread=_Rereading(program, address, conf),
@@ -116,7 +118,7 @@ def _choose_development() -> None:
 
 
 def _free_address(host: str, port: int) -> tuple[str, int]:
-    """The address as numbers, after trying it: workers share their port, and would share it with a stranger."""
+    """The address as numbers, after trying it."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -181,15 +183,15 @@ def _settle(conf: cfg.ConfigOpts) -> None:
         pass
 
 
-def _greet(conf: cfg.ConfigOpts, listen: server.Listen, where: str, identity: str) -> None:
+def _greet(conf: cfg.ConfigOpts, listen: Listen, where: str, identity: str) -> None:
     manager.tell(manager.READY)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    threads = f"{listen.workers} with {listen.threads} threads each"
+    workers = f"{listen.workers}, each with up to {listen.threads} requests at a time"
     durable = "" if conf.placement_database.sqlite_synchronous else ", fast and NOT durable"
     url = listen.url + mount.normal(conf.plimsoll.prefix)
     console.print(f"[bold]Plimsoll {plimsoll.__version__}[/] listens on [bold]{url}[/]")
     console.print(f"  database  {escape(where)}{durable}")
-    console.print(f"  workers   {threads}")
+    console.print(f"  workers   {workers}")
     console.print(f"  identity  {escape(identity)}")
     if conf.api.auth_strategy == "noauth2":
         console.print("Try")

@@ -16,6 +16,9 @@ from plimsoll.ledger.follower import follow
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.storage import changes
 from plimsoll.storage.load import load_world
+from plimsoll.turns import give_way
+
+_AT_ONCE = 1_000
 
 
 def differences(ledger: Ledger) -> list[str]:
@@ -29,7 +32,9 @@ def differences(ledger: Ledger) -> list[str]:
 
 
 def compare(memory: World, sql: World) -> Iterator[str]:
-    for uuid in sorted(memory.providers.keys() | sql.providers.keys()):
+    for number, uuid in enumerate(sorted(memory.providers.keys() | sql.providers.keys()), 1):
+        if not number % _AT_ONCE:
+            give_way()
         yield from _compare_providers(uuid, memory.provider(uuid), sql.provider(uuid))
     for what in ("classes", "traits", "consumer_types"):
         if getattr(memory, what) != getattr(sql, what):

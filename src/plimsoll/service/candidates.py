@@ -11,15 +11,23 @@ from dataclasses import replace
 from plimsoll.domain.refusals import Refusal
 from plimsoll.search.answer import Candidates
 from plimsoll.search.candidates import find_candidates
+from plimsoll.search.plan import NameMissing
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.service.placement import Placement
+from plimsoll.turns import aside
 
 
 def find(placement: Placement, request: CandidatesRequest) -> Candidates | Refusal:
     snapshot, order = placement.snapshot(), placement.settings.order
     if placement.settings.shuffle:
         order = replace(order, shuffle_seed=random.getrandbits(32))
-    return find_candidates(snapshot.world, snapshot.index, request, order)
+    index = snapshot.index
+
+    def search() -> Candidates | NameMissing:
+        return find_candidates(snapshot.world, index, request, order)
+
+    # To combine providers may be a puzzle; to look through them never is.
+    return search() if index.flat or len(request.groups) == 1 else aside(search)
 
 
 def answered(placement: Placement, question: str, form: Hashable, work_out: Callable[[], bytes]) -> bytes:

@@ -87,17 +87,16 @@ def _providers(conn: Connection, classes: Catalog, traits: Catalog) -> Iterable[
         {row[0]: row[1] for row in rows(conn, select(a.id, a.uuid))},
     )
     p = t.resource_providers.c
-    listed = conn.execute(
-        select(
-            p.id,
-            p.uuid,
-            p.name,
-            p.generation,
-            p.root_provider_id,
-            p.parent_provider_id,
-            func.coalesce(p.updated_at, p.created_at),
-        ).order_by(p.id)
-    ).all()
+    columns: tuple[Any, ...] = (
+        p.id,
+        p.uuid,
+        p.name,
+        p.generation,
+        p.root_provider_id,
+        p.parent_provider_id,
+        func.coalesce(p.updated_at, p.created_at),
+    )
+    listed = list(rows(conn, select(*columns).order_by(p.id)))
     uuids: dict[int | None, str] = {row.id: row.uuid for row in listed}
     for id_, uuid, name, generation, root_id, parent_id, modified_at in listed:
         root = uuids.get(root_id)

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from plimsoll.cli import main, server
+from plimsoll.cli import main
+from plimsoll.serving import supervisor
+from plimsoll.serving.listening import Listen
 from plimsoll.storage import migrate
 from plimsoll.storage.engine import Database
 
@@ -34,16 +36,16 @@ def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> list[server.Listen]:
+def served(monkeypatch: pytest.MonkeyPatch) -> list[Listen]:
     """Where a server would have been started; it is greeted as if it were ready at once."""
-    calls: list[server.Listen] = []
+    calls: list[Listen] = []
 
-    def run(listen: server.Listen, when_ready: Callable[[], None], reread: Callable[[], int]) -> None:
+    def run(listen: Listen, when_ready: Callable[[], None], reread: Callable[[], int]) -> None:
         assert reread() == listen.threads
         calls.append(listen)
         when_ready()
 
-    monkeypatch.setattr(server, "run", run)
+    monkeypatch.setattr(supervisor, "run", run)
     return calls
 
 
@@ -51,9 +53,7 @@ def serve(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["serve", "--port", "0", *arguments])
 
 
-def test_development_needs_nothing_and_prints_a_line_to_try(
-    served: list[server.Listen], tmp_path: Path
-) -> None:
+def test_development_needs_nothing_and_prints_a_line_to_try(served: list[Listen], tmp_path: Path) -> None:
     done = serve("--dev")
     assert done.exit_code == 0, done.output
     (listen,) = served
@@ -67,22 +67,20 @@ def test_development_needs_nothing_and_prints_a_line_to_try(
     assert migrate.is_current(Database(f"sqlite:///{tmp_path}/var/plimsoll.sqlite"))
 
 
-def test_a_prefix_is_part_of_the_address(served: list[server.Listen]) -> None:
+def test_a_prefix_is_part_of_the_address(served: list[Listen]) -> None:
     done = serve("--dev", "--prefix", "placement/")
     assert f"listens on http://127.0.0.1:{served[0].port}/placement\n" in done.stderr
     assert f":{served[0].port}/placement/resource_providers\n" in done.stderr
     assert os.environ["OS_PLIMSOLL__PREFIX"] == "placement/"
 
 
-def test_development_may_keep_its_state_elsewhere(served: list[server.Listen], tmp_path: Path) -> None:
+def test_development_may_keep_its_state_elsewhere(served: list[Listen], tmp_path: Path) -> None:
     os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path / "elsewhere")
     assert serve("--dev").exit_code == 0
     assert (tmp_path / "elsewhere" / "plimsoll.sqlite").exists()
 
 
-def test_development_never_touches_a_database_that_a_file_names(
-    served: list[server.Listen], tmp_path: Path
-) -> None:
+def test_development_never_touches_a_database_that_a_file_names(served: list[Listen], tmp_path: Path) -> None:
     settings = tmp_path / "placement.conf"
     settings.write_text(f"[placement_database]\nconnection = sqlite:///{tmp_path}/production.sqlite\n")
     assert serve("--dev", "--config-file", str(settings)).exit_code == 0
@@ -90,23 +88,21 @@ def test_development_never_touches_a_database_that_a_file_names(
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_development_identity_is_not_offered_to_other_machines(
-    served: list[server.Listen], host: str
-) -> None:
+def test_development_identity_is_not_offered_to_other_machines(served: list[Listen], host: str) -> None:
     done = serve("--dev", "--host", host)
     assert (done.exit_code, served) == (1, [])
     assert f"anybody who can reach {host} can change everything" in done.stderr
     assert "[plimsoll]allow_insecure_noauth = true" in done.stderr
 
 
-def test_unless_the_operator_says_so(served: list[server.Listen]) -> None:
+def test_unless_the_operator_says_so(served: list[Listen]) -> None:
     os.environ["OS_PLIMSOLL__ALLOW_INSECURE_NOAUTH"] = "true"
     assert serve("--dev", "--host", "0.0.0.0").exit_code == 0
     assert [listen.address for listen in served] == ["0.0.0.0"]
 
 
 def test_with_keystone_any_address_will_do_and_no_token_is_suggested(
-    served: list[server.Listen], tmp_path: Path
+    served: list[Listen], tmp_path: Path
 ) -> None:
     os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path)
     done = serve("--host", "0.0.0.0")
@@ -115,9 +111,7 @@ def test_with_keystone_any_address_will_do_and_no_token_is_suggested(
     assert "curl" not in done.stderr
 
 
-def test_settings_for_keystone_that_cannot_work_stop_the_start(
-    served: list[server.Listen], tmp_path: Path
-) -> None:
+def test_settings_for_keystone_that_cannot_work_stop_the_start(served: list[Listen], tmp_path: Path) -> None:
     os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path)
     os.environ["OS_KEYSTONE_AUTHTOKEN__AUTH_TYPE"] = "passwrod"
     done = serve()
@@ -127,7 +121,7 @@ def test_settings_for_keystone_that_cannot_work_stop_the_start(
 
 
 def test_settings_for_keystone_that_are_not_there_are_pointed_out(
-    served: list[server.Listen], tmp_path: Path
+    served: list[Listen], tmp_path: Path
 ) -> None:
     os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path)
     assert "[keystone_authtoken] has no auth_type" in serve().stderr
@@ -136,12 +130,12 @@ def test_settings_for_keystone_that_are_not_there_are_pointed_out(
     assert "  identity  keystone\n" in serve().stderr
 
 
-def test_a_name_is_resolved_before_it_is_judged(served: list[server.Listen]) -> None:
+def test_a_name_is_resolved_before_it_is_judged(served: list[Listen]) -> None:
     assert serve("--dev", "--host", "localhost").exit_code == 0
     assert served[0].address in ("127.0.0.1", "::1")
 
 
-def test_a_port_that_somebody_serves_on_is_refused_and_not_shared(served: list[server.Listen]) -> None:
+def test_a_port_that_somebody_serves_on_is_refused_and_not_shared(served: list[Listen]) -> None:
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         taken.bind(("127.0.0.1", 0))
@@ -153,7 +147,7 @@ def test_a_port_that_somebody_serves_on_is_refused_and_not_shared(served: list[s
 
 
 def test_a_database_of_another_kind_is_not_touched_unless_the_operator_says_so(
-    served: list[server.Listen], tmp_path: Path
+    served: list[Listen], tmp_path: Path
 ) -> None:
     os.environ["OS_PLACEMENT_DATABASE__CONNECTION"] = f"sqlite:///{tmp_path}/mine.sqlite"
     done = serve()
@@ -165,7 +159,7 @@ def test_a_database_of_another_kind_is_not_touched_unless_the_operator_says_so(
     assert migrate.is_current(Database(f"sqlite:///{tmp_path}/mine.sqlite"))
 
 
-def test_workers_are_told_which_files_to_read(served: list[server.Listen], tmp_path: Path) -> None:
+def test_workers_are_told_which_files_to_read(served: list[Listen], tmp_path: Path) -> None:
     for name in ("a.conf", "b.conf"):
         (tmp_path / name).write_text("[plimsoll]\nthreads = 3\n")
     done = serve("--dev", "--workers", "2", "--config-file", "a.conf", "--config-file", "b.conf")
@@ -175,7 +169,7 @@ def test_workers_are_told_which_files_to_read(served: list[server.Listen], tmp_p
 
 
 def test_an_ipv6_address_is_written_as_one() -> None:
-    assert server.Listen("::1", 8778, 1, 1).url == "http://[::1]:8778"
+    assert Listen("::1", 8778, 1, 1).url == "http://[::1]:8778"
 
 
 def test_the_line_to_try_works_and_a_stop_leaves_the_database_whole(tmp_path: Path) -> None:

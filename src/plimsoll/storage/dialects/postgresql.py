@@ -125,22 +125,15 @@ class PostgreSQL(Server):
     # What every request needs goes straight to libpq: psycopg's own way takes longer than the server.
 
     def last_answer(self, connection: Any, message: str) -> list[Any]:
-        return _rows(connection, connection.pgconn.exec_(message.encode()))
+        connection.pgconn.send_query(message.encode())
+        return _rows(connection, _last_result(connection.pgconn))
 
     def say_head(self, connection: Any) -> None:
         connection.pgconn.send_query_prepared(_HEAD, None)
 
     def hear_head(self, connection: Any) -> Sequence[Any]:
-        libpq = connection.pgconn
-        waiting = select.poll()
-        waiting.register(libpq.socket, select.POLLIN)
-        while libpq.is_busy():  # else it would wait itself, and let nobody else do anything meanwhile
-            waiting.poll()
-            libpq.consume_input()
-        rows = _rows(connection, libpq.get_result())
-        while libpq.get_result() is not None:
-            pass
-        return rows[0]
+        row: Sequence[Any] = _rows(connection, _last_result(connection.pgconn))[0]
+        return row
 
     def rows(self, connection: Any, statement: Statement) -> list[Any]:
         # The driver has it prepared after a few times.
@@ -178,6 +171,20 @@ def _quoted(text: str) -> str:
     text = text.replace("'", "''")
     # What a backslash means is a setting, but not after an E.
     return " E'" + text.replace("\\", "\\\\") + "'" if "\\" in text else "'" + text + "'"
+
+
+def _last_result(libpq: Any) -> Any:
+    """Of what was sent. libpq would wait itself, and let nobody else do anything meanwhile."""
+    last, waiting = None, select.poll()
+    waiting.register(libpq.socket, select.POLLIN)
+    while True:
+        while libpq.is_busy():
+            waiting.poll()
+            libpq.consume_input()
+        result = libpq.get_result()
+        if result is None:
+            return last
+        last = result
 
 
 def _rows(connection: Any, result: Any) -> list[tuple[Any, ...]]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a worker takes leave, and what a terminal that hangs up means."""
+"""What a terminal that hangs up means."""
 
 from __future__ import annotations
 
@@ -10,35 +10,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
-from wsgiref.types import StartResponse, WSGIEnvironment
 
-from plimsoll.cli.workers import Leaving
 from tests.support.servers.places import free_port
-
-
-def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    start_response("200 OK", [("content-length", "0")])
-    return ()
-
-
-def headers_of(leaving: Leaving) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    leaving({}, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
-    return headers
-
-
-def test_who_takes_leave_says_so() -> None:
-    leaving = Leaving(app)
-    assert headers_of(leaving) == {"content-length": "0"}
-    leaving.is_leaving = True
-    assert headers_of(leaving) == {"content-length": "0", "connection": "close"}
-
 
 SERVE = """
 import sys
-from plimsoll.cli.server import Listen, run
+from plimsoll.serving.listening import Listen
+from plimsoll.serving.supervisor import run
 run(Listen("127.0.0.1", int(sys.argv[1]), 1, 1), lambda: print("ready", flush=True), "small:make")
 """
 SMALL = "def make():\n    return lambda environ, start_response: ()\n"

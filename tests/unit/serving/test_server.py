@@ -37,7 +37,8 @@ def fail():
 
 SERVE = """
 import sys
-from plimsoll.cli.server import Listen, run
+from plimsoll.serving.listening import Listen
+from plimsoll.serving.supervisor import run
 listen = Listen("127.0.0.1", int(sys.argv[1]), int(sys.argv[2]), 4)
 run(listen, lambda: print("ready", flush=True), "small:" + sys.argv[3])
 """

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The connections of one worker: on each, requests are read, given to the application, and answered in turn."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import sys
+import time
+from collections.abc import Iterable
+from email.utils import formatdate
+from typing import Any
+from wsgiref.types import WSGIApplication
+
+from gevent.lock import BoundedSemaphore
+
+from plimsoll.serving.requests import Request, Requests, Unreadable
+
+LOG = logging.getLogger(__name__)
+
+IDLE_SECONDS = 75.0
+"""Nova's hosts report once a minute: a connection that is closed a little later than that serves them all day."""
+
+_AT_ONCE = 1 << 16
+_LINGER_SECONDS, _LINGER_READS = 2.0, 64
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_BROKEN = "500 Internal Server Error", [("content-length", "0"), ("connection", "close")]
+_WITHOUT_LENGTH = ("1", "204", "304")
+
+
+class Connections:
+    """All that are open, and what they have in common."""
+
+    def __init__(self, app: WSGIApplication, most_requests: int, server: tuple[str, int]) -> None:
+        self.app = app
+        self.at_work = BoundedSemaphore(most_requests)
+        self.server = server
+        self.is_leaving = False
+        """Whether the next answer on each connection is its last."""
+        self._open: set[Connection] = set()
+
+    def serve(self, opened: socket.socket, peer: Any) -> None:
+        """One connection, from its first request to its last."""
+        connection = Connection(self, opened, peer)
+        self._open.add(connection)
+        try:
+            connection.serve()
+        except OSError:
+            pass  # the client has gone, or was idle for too long
+        except Exception:
+            LOG.exception("A connection was lost")
+        finally:
+            self._open.discard(connection)
+            opened.close()
+
+    def close_idle(self, seconds: float) -> None:
+        """Those that have been waiting for their client for so long, be it to send or to receive."""
+        since = time.monotonic() - seconds
+        for connection in [each for each in self._open if each.is_waiting_since(since)]:
+            connection.hang_up()
+
+    @property
+    def are_all_closed(self) -> bool:
+        return not self._open
+
+
+class Connection:
+    __slots__ = ("_all", "_fixed", "_headers", "_requests", "_socket", "_status", "_waiting", "_written")
+
+    def __init__(self, connections: Connections, opened: socket.socket, peer: Any) -> None:
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._all = connections
+        self._socket = opened
+        self._waiting: float | None = None
+        """Since when it has been the client's turn; None while it is ours."""
+        self._requests = Requests(self._receive)
+        self._status = ""
+        self._headers: list[tuple[str, str]] = []
+        self._written: list[bytes] = []
+        name, port = connections.server
+        self._fixed = {
+            "SCRIPT_NAME": "",
+            "SERVER_NAME": name,
+            "SERVER_PORT": str(port),
+            "REMOTE_ADDR": str(peer[0]),
+            "REMOTE_PORT": str(peer[1]),
+            "wsgi.version": (1, 0),
+            "wsgi.url_scheme": "http",
+            "wsgi.errors": sys.stderr,
+            "wsgi.multithread": True,
+            "wsgi.multiprocess": True,
+            "wsgi.run_once": False,
+            "wsgi.input_terminated": True,
+        }
+
+    def serve(self) -> None:
+        try:
+            while (request := self._next_request()) is not None:
+                if not request.is_whole:
+                    if request.expects_a_word:
+                        self._send(_CONTINUE)
+                    self._requests.wait_for_body(request)
+                if not self._answer(request):
+                    self._take_leave(request)
+                    return
+        except Unreadable as reason:
+            self._send_answer(reason.status, [("content-length", "0"), ("connection", "close")], ())
+            self._take_leave(None)
+
+    def is_waiting_since(self, moment: float) -> bool:
+        return self._waiting is not None and self._waiting <= moment
+
+    def hang_up(self) -> None:
+        """Wakes whoever waits on it."""
+        with contextlib.suppress(OSError):  # it may have gone by itself
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def _next_request(self) -> Request | None:
+        self._waiting = (
+            time.monotonic()
+        )  # for all of its head: whoever sends that drop by drop is not waited for
+        request = self._requests.next()
+        self._waiting = None
+        return request
+
+    def _receive(self) -> bytes:
+        since = self._waiting
+        if since is None:
+            self._waiting = time.monotonic()
+        content: bytes = self._socket.recv(_AT_ONCE)
+        self._waiting = since
+        return content
+
+    def _send(self, *parts: bytes) -> None:
+        self._waiting = time.monotonic()
+        for part in parts:
+            self._socket.sendall(part)
+        self._waiting = None
+
+    def _answer(self, request: Request) -> bool:
+        """Whether the connection goes on after it."""
+        environ = request.environ(self._fixed, self._requests.receive)
+        self._status, self._written = "", []
+        body: Iterable[bytes] = ()
+        try:
+            with self._all.at_work:
+                body = self._all.app(environ, self._start_response)
+                chunks = list(body)  # all of it: an answer that breaks off is none
+                chunks[:0] = self._written
+            if not self._status:
+                raise RuntimeError("The application said nothing")
+        except Exception:
+            LOG.exception("The application failed on %s %s", request.method, environ["PATH_INFO"])
+            self._send_answer(*_BROKEN, ())
+            return False
+        finally:
+            close = getattr(body, "close", None)
+            if close is not None:
+                close()
+        goes_on = request.keeps_alive and request.is_whole and not self._all.is_leaving
+        if not goes_on:
+            self._headers.append(("connection", "close"))
+        elif request.version == "1.0":
+            self._headers.append(("connection", "keep-alive"))
+        says_it_goes_on = self._send_answer(
+            self._status, self._headers, () if request.method == "HEAD" else chunks, sum(map(len, chunks))
+        )
+        return goes_on and says_it_goes_on
+
+    def _start_response(self, status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
+        self._status = status
+        self._headers = list(headers)
+        return self._written.append
+
+    def _send_answer(
+        self, status: str, headers: list[tuple[str, str]], chunks: Iterable[bytes], length: int = 0
+    ) -> bool:
+        """Whether its headers say that the connection goes on."""
+        lines = [f"HTTP/1.1 {status}\r\ndate: {_now()}\r\n"]
+        has_length, goes_on = status.startswith(_WITHOUT_LENGTH), True
+        for name, value in headers:
+            lines.append(f"{name}: {value}\r\n")
+            match name.lower():
+                case "content-length":
+                    has_length = True
+                case "connection":
+                    goes_on = value.lower() != "close"
+        if not has_length:
+            lines.append(f"content-length: {length}\r\n")
+        lines.append("\r\n")
+        head = "".join(lines)
+        if head.count("\n") != len(lines) + 1:
+            raise ValueError(f"A header of an answer has more than one line: {headers}")
+        self._send_together(head.encode("latin-1"), chunks)
+        return goes_on
+
+    def _send_together(self, head: bytes, chunks: Iterable[bytes]) -> None:
+        body = b"".join(chunks) if not isinstance(chunks, list) or len(chunks) != 1 else chunks[0]
+        if len(body) <= _AT_ONCE:
+            self._send(head + body)
+        else:
+            self._send(head, body)
+
+    def _take_leave(self, request: Request | None) -> None:
+        """Whoever still sends would lose the answer if we just hung up."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+            if request is None or not request.is_whole:
+                self._socket.settimeout(_LINGER_SECONDS)
+                for _ in range(_LINGER_READS):
+                    if not self._socket.recv(_AT_ONCE):
+                        break
+
+
+_said: tuple[int, str] = 0, ""
+
+
+def _now() -> str:
+    """In the form of HTTP; made once a second."""
+    global _said
+    second = int(time.time())
+    if _said[0] != second:
+        _said = second, formatdate(second, usegmt=True)
+    return _said[1]
