@@ -23,7 +23,7 @@ def give_way() -> None:
 
 
 def aside(work: Callable[[], T]) -> T:
-    """What this work gives, which must use nothing that others wait for: no lock, no connection."""
+    """What this work gives. It may neither take a lock nor use a connection to a server: those are of this thread."""
     if not _all_share_one_thread():
         return work()
     from gevent import get_hub

@@ -15,6 +15,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from plimsoll.turns import aside
+
 
 class Turnstile:
     """Two file locks: the gate, where the next writer waits, and the line behind it.
@@ -68,9 +70,9 @@ class Turnstile:
         if self._gate is None or self._line is None:
             self._gate = self._open(".next")
             self._line = self._open("")
-        fcntl.flock(self._gate, fcntl.LOCK_EX)
+        _lock(self._gate)
         try:
-            fcntl.flock(self._line, fcntl.LOCK_EX)
+            _lock(self._line)
         finally:
             fcntl.flock(self._gate, fcntl.LOCK_UN)
         return self._line
@@ -78,3 +80,10 @@ class Turnstile:
     def _open(self, suffix: str) -> int:
         # Whoever may write the database may queue for it, so the umask decides here as it does for SQLite.
         return os.open(f"{self._path}{suffix}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+
+def _lock(file: int) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        aside(lambda: fcntl.flock(file, fcntl.LOCK_EX))
