@@ -189,8 +189,6 @@ class _Supervisor:
     def watch(self, reread: Callable[[], int]) -> None:
         """Until it is to stop, which raises _Stopped."""
         while True:
-            _wait([self._told, *self._workers])
-            self._told.hear()
             if self._told.stop:
                 raise _Stopped
             if self._told.reload:
@@ -200,6 +198,8 @@ class _Supervisor:
                 if not each.is_alive:
                     LOG.error("Worker %s has died: %s", each.process.pid, each.process.returncode)
                     self._put_in_place_of_dead(place)
+            _wait([self._told, *self._workers])
+            self._told.hear()
 
     def end(self) -> None:
         for each in self._workers:
