@@ -92,7 +92,7 @@ class Batch:
             head = Head(self.log[-1].seq, changes.new_mark())
             recorded = self._recorder.statements(self._world)
             logged = changes.appending(self._conn.dialect, self.log, self.snapshot.head, head.mark)
-            self._last = [*logged, *recorded]
+            self._last = logged + recorded
             self.snapshot = self.snapshot.advanced(head, self._world, self._touched)
 
     def write(self) -> None:

@@ -8,7 +8,7 @@ the order in which it comes (see `rows`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import reduce
@@ -48,21 +48,18 @@ class Recorder:
             return recorded, draft.world
         return recorded, reduce(lambda world, effect: effect.apply(world), recorded, draft.worlds[0])
 
-    def statements(self, world: World) -> Iterator[Statement]:
+    def statements(self, world: World) -> list[Statement]:
         """All that is to be written. `world` is the world after the last effect."""
         self._gathered.prepare()
-        return self._ordered(world)
+        statements = self._rows.statements()
+        for table, count in self._rows.numbered.items():
+            statements += self._database.counting_along(table, count)
+        return statements + self._gathered.statements(world)
 
     def remember(self) -> None:
         """The transaction is committed: what it found or made in registers is good."""
         self._aggregates.remember()
         self._gathered.remember()
-
-    def _ordered(self, world: World) -> Iterator[Statement]:
-        yield from self._rows.statements()
-        for table, count in self._rows.numbered.items():
-            yield from self._database.counting_along(table, count)
-        yield from self._gathered.statements(world)
 
     # Providers and trees
 
