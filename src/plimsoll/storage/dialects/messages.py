@@ -45,9 +45,7 @@ def _filled(statement: Statement, written: Mapping[type, Callable[[Any], str]]) 
         return sql
     try:
         # Most are whole numbers, which are written as they are.
-        return sql % tuple(
-            [value if type(value) is int else written[type(value)](value) for value in values]
-        )
+        return sql % tuple([value if type(value) is int else written[type(value)](value) for value in values])
     except KeyError as kind:
         raise TypeError(f"no statement has a place for a value of {kind}") from None
 
