@@ -22,6 +22,7 @@ from plimsoll.domain.effects import (
     ConsumerRemoved,
     ConsumerTypeAdded,
 )
+from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import (
     AllocationsMissing,
     CapacityExceeded,
@@ -82,12 +83,14 @@ def claim(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
 
 def as_kept(world: World, claims: Iterable[Claim]) -> list[Claim]:
     """The claims with their providers as they are kept: the database may know them in another spelling."""
-    return [
-        each
-        if all(uuid in world.providers for uuid in each.allocations)
-        else replace(each, allocations=_on_kept(world, each.allocations))
-        for each in claims
-    ]
+    return [_as_kept(world, each) for each in claims]
+
+
+def _as_kept(world: World, claim: Claim) -> Claim:
+    for uuid in claim.allocations:
+        if uuid not in world.providers:
+            return replace(claim, allocations=_on_kept(world, claim.allocations))
+    return claim
 
 
 def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapping[str, Mapping[str, int]]:
@@ -152,18 +155,20 @@ def release(draft: Draft, consumer: str) -> Refusal | None:
 def _check_amounts(
     world: World, wanted: Sequence[Allocation], held: Sequence[Allocation], released: Sequence[Allocation]
 ) -> Refusal | None:
+    known = world.classes.by_name
     for allocation in wanted:
-        if allocation.resource_class not in world.classes:
+        if allocation.resource_class not in known:
             return ResourceClassMissing(allocation.resource_class)
     if not wanted:
         return None
-    refusal = _check_offered(world, (*wanted, *released))
+    providers = _in_play(world, (*wanted, *released))
+    refusal = _check_offered(providers, (*wanted, *released))
     if refusal is not None:
         return refusal
     freed = _sums(held)
     claimed: dict[tuple[str, str], int] = {}
     for uuid, resource_class, amount in wanted:
-        provider = world.providers[uuid]
+        provider = providers[uuid]
         inventory = provider.inventories.get(resource_class)
         if inventory is None:
             return NoSuchInventory((uuid,), (resource_class,))
@@ -178,13 +183,17 @@ def _check_amounts(
     return None
 
 
-def _check_offered(world: World, allocations: Sequence[Allocation]) -> Refusal | None:
+def _in_play(world: World, allocations: Sequence[Allocation]) -> dict[str, Provider]:
+    """The providers of these that are there."""
+    uuids = dict.fromkeys([allocation.provider for allocation in allocations])
+    return {uuid: provider for uuid in uuids if (provider := world.provider(uuid)) is not None}
+
+
+def _check_offered(providers: Mapping[str, Provider], allocations: Sequence[Allocation]) -> Refusal | None:
     """Does every provider offer at least one of the classes in play?"""
     classes = dict.fromkeys([allocation.resource_class for allocation in allocations])
     strangers = [
-        uuid
-        for uuid in dict.fromkeys([allocation.provider for allocation in allocations])
-        if (provider := world.provider(uuid)) is not None and classes.keys().isdisjoint(provider.inventories)
+        uuid for uuid, provider in providers.items() if classes.keys().isdisjoint(provider.inventories)
     ]
     return NoSuchInventory(tuple(strangers), tuple(classes)) if strangers else None
 

@@ -9,7 +9,6 @@ the order in which it comes (see `rows`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import reduce
 from typing import Any
@@ -137,7 +136,7 @@ class Recorder:
             gone=[ids[uuid] for uuid in provider.aggregates - aggregates],
             new=[ids[uuid] for uuid in aggregates - provider.aggregates],
         )
-        return replace(effect, aggregates=aggregates)
+        return e.AggregatesSet(effect.provider, aggregates)
 
     def _replace_marks(
         self, table: Table, column: str, provider_id: int, *, gone: list[int], new: list[int]
