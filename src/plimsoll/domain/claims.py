@@ -105,22 +105,22 @@ def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapp
 
 def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
     """Are the consumers as the client saw them, and do the providers exist?"""
-    seen, keeping = set(), draft.world.keeping
+    world, seen = draft.world, set()
+    key, keeps = world.keeping.key, world.keeping.keeps
     for each in claims:
-        if not (keeping.keeps(each.project or "") and keeping.keeps(each.user or "")):
+        if not (keeps(each.project or "") and keeps(each.user or "")):
             return OwnerNotKept(each.consumer)  # also of who lets go, whose owner would not be written
         consumer = draft.holding(each.consumer).consumer
         actual = None if consumer is None else consumer.generation
         if each.guard is not UNGUARDED and each.guard != actual:
             return StaleConsumerGeneration(each.consumer, actual, each.guard)
         # In another spelling, the consumer of a claim before this one: that has changed it meanwhile.
-        key = keeping.key(each.consumer)
-        if key in seen:
+        if key(each.consumer) in seen:
             return StaleConsumerGeneration(each.consumer, (actual or 0) + 1, actual)
-        seen.add(key)
+        seen.add(key(each.consumer))
     for each in claims:
         for provider in each.allocations:
-            if draft.world.provider(provider) is None:
+            if world.provider(provider) is None:
                 return ClaimOnMissingProvider(provider)
     return None
 
@@ -128,15 +128,20 @@ def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
 def settle(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
     """Checks what is claimed against what is there, and writes it down."""
     moves = [(each, each.wanted(), draft.holding(each.consumer)) for each in claims]
-    wanted = [allocation for _, wants, _ in moves for allocation in wants]
-    held = [allocation for _, _, holding in moves for allocation in holding.allocations]
-    released = [allocation for each, _, holding in moves if each.clears for allocation in holding.allocations]
+    wanted: list[Allocation] = []
+    held: list[Allocation] = []
+    released: list[Allocation] = []
+    for each, wants, holding in moves:
+        wanted += wants
+        held += holding.allocations
+        if each.clears:
+            released += holding.allocations
     refusal = _check_amounts(draft.world, wanted, held, released)
     if refusal is not None:
         return refusal
     for each, wants, holding in moves:
         _write(draft, each, wants, holding)
-    for provider in dict.fromkeys([allocation.provider for allocation in (*wanted, *released)]):
+    for provider in dict.fromkeys([allocation.provider for allocation in wanted + released]):
         if draft.world.provider(provider) is not None:
             draft.raise_generation(provider)
     return None
@@ -153,7 +158,7 @@ def release(draft: Draft, consumer: str) -> Refusal | None:
 
 
 def _check_amounts(
-    world: World, wanted: Sequence[Allocation], held: Sequence[Allocation], released: Sequence[Allocation]
+    world: World, wanted: list[Allocation], held: list[Allocation], released: list[Allocation]
 ) -> Refusal | None:
     known = world.classes.by_name
     for allocation in wanted:
@@ -161,8 +166,9 @@ def _check_amounts(
             return ResourceClassMissing(allocation.resource_class)
     if not wanted:
         return None
-    providers = _in_play(world, (*wanted, *released))
-    refusal = _check_offered(providers, (*wanted, *released))
+    in_play = wanted + released
+    providers = _in_play(world, in_play)
+    refusal = _check_offered(providers, in_play)
     if refusal is not None:
         return refusal
     freed = _sums(held)
@@ -183,13 +189,13 @@ def _check_amounts(
     return None
 
 
-def _in_play(world: World, allocations: Sequence[Allocation]) -> dict[str, Provider]:
+def _in_play(world: World, allocations: list[Allocation]) -> dict[str, Provider]:
     """The providers of these that are there."""
     uuids = dict.fromkeys([allocation.provider for allocation in allocations])
     return {uuid: provider for uuid in uuids if (provider := world.provider(uuid)) is not None}
 
 
-def _check_offered(providers: Mapping[str, Provider], allocations: Sequence[Allocation]) -> Refusal | None:
+def _check_offered(providers: Mapping[str, Provider], allocations: list[Allocation]) -> Refusal | None:
     """Does every provider offer at least one of the classes in play?"""
     classes = dict.fromkeys([allocation.resource_class for allocation in allocations])
     strangers = [

@@ -199,9 +199,9 @@ class AllocationsReplaced(Effect):
     def apply(self, world: World) -> World:
         providers, key = world.providers, world.keeping.key
         for uuid, change in self._change_by_provider().items():
-            provider = providers.get(uuid)
-            if provider is None:  # an allocation that outlived its provider: `db verify` tells of it
+            if uuid not in providers:  # an allocation that outlived its provider: `db verify` tells of it
                 continue
+            provider = providers[uuid]
             used = dict(provider.used)
             for resource_class, amount in change.items():
                 total = used.get(resource_class, 0) + amount

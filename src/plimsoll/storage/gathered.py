@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from plimsoll.domain.consumer import Consumer
 from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
-from plimsoll.storage.registers import Entry, Registers
+from plimsoll.storage.registers import Entry, Reading, Registers
 from plimsoll.storage.statements import Statement, change, deletion, insertion
 
 _ALLOCATION = ("resource_provider_id", "resource_class_id", "used", "consumer_id", "created_at")
@@ -32,8 +32,8 @@ class Gathered:
     def __init__(self, conn: Connection, registers: Registers, now: datetime) -> None:
         self._dialect = conn.dialect
         self._now = now
-        self._projects = registers.projects.opened(conn, now)
-        self._users = registers.users.opened(conn, now)
+        self._projects = Reading(registers.projects, conn, now)
+        self._users = Reading(registers.users, conn, now)
         self._project_of: dict[str, Entry] = {}
         self._user_of: dict[str, Entry] = {}
         self._generations: dict[int, int] = {}

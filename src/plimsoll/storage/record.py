@@ -22,7 +22,7 @@ from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
 from plimsoll.storage.engine import Database
 from plimsoll.storage.gathered import Gathered
-from plimsoll.storage.registers import Registers
+from plimsoll.storage.registers import Reading, Registers
 from plimsoll.storage.rows import Rows
 from plimsoll.storage.statements import Statement
 
@@ -35,7 +35,7 @@ class Recorder:
         self._now = now
         self._rows = Rows(conn.dialect)
         self._gathered = Gathered(conn, registers, now)
-        self._aggregates = registers.aggregates.opened(conn, now)
+        self._aggregates = Reading(registers.aggregates, conn, now)
 
     def record(self, draft: Draft) -> tuple[Sequence[e.Effect], World]:
         """Remembers to write what was decided; returns the effects as they are kept, and the world after them."""
