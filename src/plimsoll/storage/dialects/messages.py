@@ -59,7 +59,7 @@ def _number(value: float) -> str:
 _WRITTEN: dict[type, Callable[[Any], str]] = {
     float: _number,
     type(None): lambda _: "NULL",
-    datetime: lru_cache(maxsize=16)(lambda time: f"'{time}'"),  # one for many rows
+    datetime: lru_cache(maxsize=16)(lambda time: f"'{time.isoformat(' ')}'"),  # one for many rows
 }
 
 

@@ -154,21 +154,16 @@ class _Stream:
 
     def packet(self) -> bytes:
         content = b""
-        while True:
-            at = self._at
-            header = self._buffer[at : at + 4]
-            if len(header) < 4:
+        length = _LONGEST
+        while length == _LONGEST:
+            if len(self._buffer) < self._at + 4:
                 self._fill(4)
-                continue
-            length = header[0] | header[1] << 8 | header[2] << 16
-            if len(self._buffer) < at + 4 + length:
+            length = int.from_bytes(self._buffer[self._at : self._at + 3], "little")
+            if len(self._buffer) < self._at + 4 + length:
                 self._fill(4 + length)
-                continue
-            self._at = at + 4 + length
-            part = self._buffer[at + 4 : self._at]
+            begin, self._at = self._at + 4, self._at + 4 + length
+            part = self._buffer[begin : self._at]
             content = content + part if content else part
-            if length < _LONGEST:
-                break
         if content[0] == _ERROR:
             err.raise_mysql_exception(content)
         return content
