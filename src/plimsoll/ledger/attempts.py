@@ -119,10 +119,12 @@ class Attempts:
         return self._guarded
 
     def _at_once(self, basis: Snapshot, tickets: list[Ticket], take_up: TakeUp, turn: Turn) -> Batch:
-        with self._database.write(basis.head) as conn:
-            batch = self._batch(conn, basis, believed=True)
-            batch.decide(tickets)
-            with self._under_way:
+        is_next = False
+        try:
+            with self._database.write(basis.head) as conn:
+                batch = self._batch(conn, basis, believed=True)
+                batch.decide(tickets)
+                is_next = self._under_way.acquire()
                 if self._present.newest is not basis:
                     raise Overtaken
                 late = take_up(tickets)
@@ -136,12 +138,13 @@ class Attempts:
                 if not batch.log:
                     raise _NotAtOnce
                 self._ahead = batch.snapshot
-                try:
-                    turn.pass_on()
-                    self._send(batch)
-                finally:
-                    self._ahead = None
-        return batch
+                turn.pass_on()
+                self._send(batch)
+            return batch
+        finally:
+            if is_next:
+                self._ahead = None
+                self._under_way.release()
 
     def _in_turn(
         self, tickets: list[Ticket], take_up: TakeUp, doubtful: Sequence[Batch], believing: bool
