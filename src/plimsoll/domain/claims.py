@@ -22,6 +22,7 @@ from plimsoll.domain.effects import (
     ConsumerRemoved,
     ConsumerTypeAdded,
 )
+from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import (
     AllocationsMissing,
     CapacityExceeded,
@@ -82,12 +83,14 @@ def claim(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
 
 def as_kept(world: World, claims: Iterable[Claim]) -> list[Claim]:
     """The claims with their providers as they are kept: the database may know them in another spelling."""
-    return [
-        each
-        if all(uuid in world.providers for uuid in each.allocations)
-        else replace(each, allocations=_on_kept(world, each.allocations))
-        for each in claims
-    ]
+    return [_as_kept(world, each) for each in claims]
+
+
+def _as_kept(world: World, claim: Claim) -> Claim:
+    for uuid in claim.allocations:
+        if uuid not in world.providers:
+            return replace(claim, allocations=_on_kept(world, claim.allocations))
+    return claim
 
 
 def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapping[str, Mapping[str, int]]:
@@ -102,22 +105,22 @@ def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapp
 
 def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
     """Are the consumers as the client saw them, and do the providers exist?"""
-    seen, keeping = set(), draft.world.keeping
+    world, seen = draft.world, set()
+    key, keeps = world.keeping.key, world.keeping.keeps
     for each in claims:
-        if not (keeping.keeps(each.project or "") and keeping.keeps(each.user or "")):
+        if not (keeps(each.project or "") and keeps(each.user or "")):
             return OwnerNotKept(each.consumer)  # also of who lets go, whose owner would not be written
         consumer = draft.holding(each.consumer).consumer
         actual = None if consumer is None else consumer.generation
         if each.guard is not UNGUARDED and each.guard != actual:
             return StaleConsumerGeneration(each.consumer, actual, each.guard)
         # In another spelling, the consumer of a claim before this one: that has changed it meanwhile.
-        key = keeping.key(each.consumer)
-        if key in seen:
+        if key(each.consumer) in seen:
             return StaleConsumerGeneration(each.consumer, (actual or 0) + 1, actual)
-        seen.add(key)
+        seen.add(key(each.consumer))
     for each in claims:
         for provider in each.allocations:
-            if draft.world.provider(provider) is None:
+            if world.provider(provider) is None:
                 return ClaimOnMissingProvider(provider)
     return None
 
@@ -125,15 +128,20 @@ def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
 def settle(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
     """Checks what is claimed against what is there, and writes it down."""
     moves = [(each, each.wanted(), draft.holding(each.consumer)) for each in claims]
-    wanted = [allocation for _, wants, _ in moves for allocation in wants]
-    held = [allocation for _, _, holding in moves for allocation in holding.allocations]
-    released = [allocation for each, _, holding in moves if each.clears for allocation in holding.allocations]
+    wanted: list[Allocation] = []
+    held: list[Allocation] = []
+    released: list[Allocation] = []
+    for each, wants, holding in moves:
+        wanted += wants
+        held += holding.allocations
+        if each.clears:
+            released += holding.allocations
     refusal = _check_amounts(draft.world, wanted, held, released)
     if refusal is not None:
         return refusal
     for each, wants, holding in moves:
         _write(draft, each, wants, holding)
-    for provider in dict.fromkeys([allocation.provider for allocation in (*wanted, *released)]):
+    for provider in dict.fromkeys([allocation.provider for allocation in wanted + released]):
         if draft.world.provider(provider) is not None:
             draft.raise_generation(provider)
     return None
@@ -150,20 +158,23 @@ def release(draft: Draft, consumer: str) -> Refusal | None:
 
 
 def _check_amounts(
-    world: World, wanted: Sequence[Allocation], held: Sequence[Allocation], released: Sequence[Allocation]
+    world: World, wanted: list[Allocation], held: list[Allocation], released: list[Allocation]
 ) -> Refusal | None:
+    known = world.classes.by_name
     for allocation in wanted:
-        if allocation.resource_class not in world.classes:
+        if allocation.resource_class not in known:
             return ResourceClassMissing(allocation.resource_class)
     if not wanted:
         return None
-    refusal = _check_offered(world, (*wanted, *released))
+    in_play = wanted + released
+    providers = _in_play(world, in_play)
+    refusal = _check_offered(providers, in_play)
     if refusal is not None:
         return refusal
     freed = _sums(held)
     claimed: dict[tuple[str, str], int] = {}
     for uuid, resource_class, amount in wanted:
-        provider = world.providers[uuid]
+        provider = providers[uuid]
         inventory = provider.inventories.get(resource_class)
         if inventory is None:
             return NoSuchInventory((uuid,), (resource_class,))
@@ -178,13 +189,17 @@ def _check_amounts(
     return None
 
 
-def _check_offered(world: World, allocations: Sequence[Allocation]) -> Refusal | None:
+def _in_play(world: World, allocations: list[Allocation]) -> dict[str, Provider]:
+    """The providers of these that are there."""
+    uuids = dict.fromkeys([allocation.provider for allocation in allocations])
+    return {uuid: provider for uuid in uuids if (provider := world.provider(uuid)) is not None}
+
+
+def _check_offered(providers: Mapping[str, Provider], allocations: list[Allocation]) -> Refusal | None:
     """Does every provider offer at least one of the classes in play?"""
     classes = dict.fromkeys([allocation.resource_class for allocation in allocations])
     strangers = [
-        uuid
-        for uuid in dict.fromkeys([allocation.provider for allocation in allocations])
-        if (provider := world.provider(uuid)) is not None and classes.keys().isdisjoint(provider.inventories)
+        uuid for uuid, provider in providers.items() if classes.keys().isdisjoint(provider.inventories)
     ]
     return NoSuchInventory(tuple(strangers), tuple(classes)) if strangers else None
 

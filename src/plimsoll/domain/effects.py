@@ -127,7 +127,7 @@ class GenerationRaised(_AtProvider):
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         assert self.generation == provider.generation + 1
-        return world.with_provider(provider.with_generation(self.generation, self.at))
+        return world.with_provider(provider.changed(self.generation, modified_at=self.at))
 
 
 # What a provider has
@@ -142,9 +142,9 @@ class _InventoryWritten(_AtProvider):
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         # Memory must not know it any better than the database, from which others read it.
-        written = replace(world.keeping.inventory(self.inventory), modified_at=self.at)
+        written = world.keeping.inventory(self.inventory, self.at)
         inventories = {**provider.inventories, self.resource_class: written}
-        return world.with_provider(replace(provider, inventories=inventories))
+        return world.with_provider(provider.changed(inventories=inventories))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class InventoryRemoved(_AtProvider):
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         kept = {name: inv for name, inv in provider.inventories.items() if name != self.resource_class}
-        return world.with_provider(replace(provider, inventories=kept))
+        return world.with_provider(provider.changed(inventories=kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class TraitsSet(_AtProvider):
     traits: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_provider(replace(world.providers[self.provider], traits=self.traits))
+        return world.with_provider(world.providers[self.provider].changed(traits=self.traits))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class AggregatesSet(_AtProvider):
     aggregates: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_provider(replace(world.providers[self.provider], aggregates=self.aggregates))
+        return world.with_provider(world.providers[self.provider].changed(aggregates=self.aggregates))
 
 
 # What consumers hold
@@ -199,9 +199,9 @@ class AllocationsReplaced(Effect):
     def apply(self, world: World) -> World:
         providers, key = world.providers, world.keeping.key
         for uuid, change in self._change_by_provider().items():
-            provider = providers.get(uuid)
-            if provider is None:  # an allocation that outlived its provider: `db verify` tells of it
+            if uuid not in providers:  # an allocation that outlived its provider: `db verify` tells of it
                 continue
+            provider = providers[uuid]
             used = dict(provider.used)
             for resource_class, amount in change.items():
                 total = used.get(resource_class, 0) + amount
@@ -210,7 +210,7 @@ class AllocationsReplaced(Effect):
                     used[resource_class] = total
                 else:
                     used.pop(resource_class, None)
-            providers = providers.insert(uuid, provider.with_used(used))
+            providers = providers.insert(uuid, provider.changed(used=used))
         usages = without_holding(world.usages, key, self.account_before, self.before)
         return world.with_claims(providers, with_holding(usages, key, self.account_after, self.after))
 

@@ -7,7 +7,8 @@ exactly it keeps a ratio. Decisions follow it, so that memory never knows anythi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import datetime
 
 from plimsoll.domain.inventory import Inventory
 
@@ -33,11 +34,16 @@ class Keeping:
     ratio: Callable[[float], float] = _ratio_itself
     """What is read back of a ratio that was written."""
 
-    def inventory(self, inventory: Inventory) -> Inventory:
-        """What is read back of an inventory that was written."""
-        ratio = self.ratio(inventory.allocation_ratio)
-        return (
-            inventory if ratio == inventory.allocation_ratio else replace(inventory, allocation_ratio=ratio)
+    def inventory(self, inventory: Inventory, written_at: datetime) -> Inventory:
+        """What is read back of an inventory that was written then."""
+        return Inventory(
+            inventory.total,
+            inventory.reserved,
+            inventory.min_unit,
+            inventory.max_unit,
+            inventory.step_size,
+            self.ratio(inventory.allocation_ratio),
+            written_at,
         )
 
 

@@ -51,26 +51,28 @@ class Provider:
         """The traits in an order that people can rely on: standard ones first, then by name."""
         return sorted(self.traits, key=lambda name: (name.startswith(CUSTOM_PREFIX), name))
 
-    def with_used(self, used: Mapping[str, int]) -> Provider:
-        return self._claimed(used, self.generation, self.modified_at)
-
-    def with_generation(self, generation: int, modified_at: datetime) -> Provider:
-        return self._claimed(self.used, generation, modified_at)
-
-    def _claimed(self, used: Mapping[str, int], generation: int, modified_at: datetime | None) -> Provider:
-        """With what every claim changes. `replace` takes several times as long."""
+    def changed(
+        self,
+        generation: int | None = None,
+        inventories: Mapping[str, Inventory] | None = None,
+        used: Mapping[str, int] | None = None,
+        traits: frozenset[str] | None = None,
+        aggregates: frozenset[str] | None = None,
+        modified_at: datetime | None = None,
+    ) -> Provider:
+        """With what writes change all the time. `replace` takes several times as long."""
         return Provider(
             self.id,
             self.uuid,
             self.name,
             self.root,
             self.parent,
-            generation,
-            self.inventories,
-            used,
-            self.traits,
-            self.aggregates,
-            modified_at,
+            self.generation if generation is None else generation,
+            self.inventories if inventories is None else inventories,
+            self.used if used is None else used,
+            self.traits if traits is None else traits,
+            self.aggregates if aggregates is None else aggregates,
+            self.modified_at if modified_at is None else modified_at,
         )
 
     def used_of(self, resource_class: str) -> int:

@@ -76,7 +76,8 @@ class World:
 
     def provider(self, uuid: str) -> Provider | None:
         """In any spelling that the database takes for the same; `Provider.uuid` is the one it is kept in."""
-        return self.providers.get(uuid) or self._spelled_otherwise(uuid)
+        # Not with `get`, which takes a hash trie longer than both.
+        return self.providers[uuid] if uuid in self.providers else self._spelled_otherwise(uuid)
 
     def _spelled_otherwise(self, uuid: str) -> Provider | None:
         usual, key = uuid.rstrip(" ").lower(), self.keeping.key

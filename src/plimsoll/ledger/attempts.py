@@ -12,8 +12,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -119,43 +119,38 @@ class Attempts:
         return self._guarded
 
     def _at_once(self, basis: Snapshot, tickets: list[Ticket], take_up: TakeUp, turn: Turn) -> Batch:
-        with ExitStack() as sending, _doubted_if_lost() as doubt:
+        is_next = False
+        try:
             with self._database.write(basis.head) as conn:
                 batch = self._batch(conn, basis, believed=True)
                 batch.decide(tickets)
-                sending.enter_context(self._as_the_next())
+                is_next = self._under_way.acquire()
                 if self._present.newest is not basis:
                     raise Overtaken
                 late = take_up(tickets)
-                known = _known(late)
-                if batch.is_about(known):
-                    raise _NotAtOnce
-                batch.see(self._holdings(conn, known))
-                batch.decide(late)
+                if late:
+                    known = _known(late)
+                    if batch.is_about(known):
+                        raise _NotAtOnce
+                    batch.see(self._holdings(conn, known))
+                    batch.decide(late)
                 batch.close()
                 if not batch.log:
                     raise _NotAtOnce
-                doubt.append(batch)
                 self._ahead = batch.snapshot
                 turn.pass_on()
-                sending.enter_context(self._present.replacing())
-                batch.write()
-            self._present.publish(batch.snapshot)
-        return batch
-
-    @contextmanager
-    def _as_the_next(self) -> Iterator[None]:
-        with self._under_way:
-            try:
-                yield
-            finally:
+                self._send(batch)
+            return batch
+        finally:
+            if is_next:
                 self._ahead = None
+                self._under_way.release()
 
     def _in_turn(
         self, tickets: list[Ticket], take_up: TakeUp, doubtful: Sequence[Batch], believing: bool
     ) -> Batch:
-        with self._under_way, ExitStack() as publishing, _doubted_if_lost() as doubt:
-            with self._database.write() as conn:
+        try:
+            with self._under_way, self._database.write() as conn:
                 head, last_ids, holdings = self._begin(conn, _known(tickets), believing)
                 for each in doubtful:
                     if _was_committed(conn, each):
@@ -170,12 +165,19 @@ class Attempts:
                 batch.see(holdings | self._holdings(conn, unseen))
                 batch.decide(tickets)
                 batch.close()
-                doubt.append(batch)
-                # From the commit until the new snapshot stands, readers wait for it.
-                publishing.enter_context(self._present.replacing())
+                self._send(batch)
+            return batch
+        except OutcomeUnknown as fault:  # nothing was to be committed
+            raise Unreachable(fault) from fault
+
+    def _send(self, batch: Batch) -> None:
+        """From the commit until the new snapshot stands, readers wait for it."""
+        with self._present.replacing():
+            try:
                 batch.write()
+            except OutcomeUnknown as fault:
+                raise InDoubt(batch, fault) from fault
             self._present.publish(batch.snapshot)
-        return batch
 
     def _batch(self, conn: Connection, snapshot: Snapshot, *, believed: bool) -> Batch:
         if snapshot.origin is not self._origin:  # everything was read anew: nothing older is to be trusted
@@ -229,18 +231,6 @@ class _NotAtOnce(Exception):
 
     Or a client was believed that a consumer is new, and another client knows it.
     """
-
-
-@contextmanager
-def _doubted_if_lost() -> Iterator[list[Batch]]:
-    """Around a transaction, in which the batch is named that it is to commit."""
-    doubt: list[Batch] = []
-    try:
-        yield doubt
-    except OutcomeUnknown as fault:
-        if not doubt or not doubt[0].log:  # nothing was to be committed
-            raise Unreachable(fault) from fault
-        raise InDoubt(doubt[0], fault) from fault
 
 
 def _was_committed(conn: Connection, batch: Batch) -> bool:

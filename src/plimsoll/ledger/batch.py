@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -92,7 +91,7 @@ class Batch:
             head = Head(self.log[-1].seq, changes.new_mark())
             recorded = self._recorder.statements(self._world)
             logged = changes.appending(self._conn.dialect, self.log, self.snapshot.head, head.mark)
-            self._last = [*logged, *recorded]
+            self._last = logged + recorded
             self.snapshot = self.snapshot.advanced(head, self._world, self._touched)
 
     def write(self) -> None:
@@ -139,7 +138,7 @@ class Batch:
             case e.ConsumerAdded() | e.ConsumerChanged():
                 key = self._key(effect.consumer.uuid)
                 held = self._holdings.get(key, EMPTY_HOLDING)
-                self._holdings[key] = replace(held, consumer=effect.consumer)
+                self._holdings[key] = Holding(effect.consumer, held.allocations, held.strays)
             case e.ConsumerRemoved(uuid=uuid):
                 self._holdings[self._key(uuid)] = EMPTY_HOLDING
             case e.ClassRenamed(name=name, new_name=new_name):

@@ -40,6 +40,8 @@ class Waiter:
 class Turn:
     """Of one who has taken the pen. It may be passed on before everything is done that it was taken for."""
 
+    __slots__ = ("_has_it", "_pen")
+
     def __init__(self, pen: Pen) -> None:
         self._pen = pen
         self._has_it = True

@@ -136,9 +136,10 @@ class Scribe:
 
     def _leave_time_to_others(self) -> None:
         now = time.monotonic()
-        rest = self._last_commit + random.uniform(0, LONGEST_REST) - now
-        if rest > 0 and now - self._lost_a_race < RACING:
-            time.sleep(rest)
+        if now - self._lost_a_race < RACING:
+            rest = self._last_commit + random.uniform(0, LONGEST_REST) - now
+            if rest > 0:
+                time.sleep(rest)
 
 
 def _in_the_rows(fault: Exception) -> Answer:

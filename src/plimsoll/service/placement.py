@@ -96,8 +96,8 @@ class Placement:
             operation,
             actor,
             decide,
-            consumers=tuple(each.consumer for each in claims if each.guard is not None),
-            new_consumers=tuple(each.consumer for each in claims if each.guard is None),
+            tuple([each.consumer for each in claims if each.guard is not None]),
+            tuple([each.consumer for each in claims if each.guard is None]),
         )
         outcome = self.ledger.submit(command)
         return outcome if isinstance(outcome, Refusal) else then(outcome)

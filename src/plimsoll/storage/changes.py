@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,6 +19,7 @@ from plimsoll.storage.statements import Statement, insertion
 _HEAD = select(t.head.c.seq, t.head.c.mark).where(t.head.c.id == 1)
 _LOCK_HEAD = _HEAD.with_for_update()
 _C = t.changes.c
+_WRITTEN = ("seq", "mark", "at", "request_id", "user_id", "project_id", "operation", "effects")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,30 +55,28 @@ def append(conn: Connection, changes: Sequence[Change], before: Head, mark: int)
     return Head(changes[-1].seq, mark)
 
 
-def appending(dialect: Dialect, changes: Sequence[Change], before: Head, mark: int) -> Iterator[Statement]:
+def appending(dialect: Dialect, changes: Sequence[Change], before: Head, mark: int) -> list[Statement]:
     """The statements that move the head to the last of these changes, and write them to the log.
 
     The first of them fails if the head is not any more where it was before.
     """
-    yield Statement(moving(before, Head(changes[-1].seq, mark)))
-    yield from insertion(
-        dialect,
-        t.changes,
-        ("seq", "mark", "at", "request_id", "user_id", "project_id", "operation", "effects"),
-        [
-            (
-                change.seq,
-                mark,
-                change.at,
-                change.actor.request_id,
-                change.actor.user,
-                change.actor.project,
-                change.operation,
-                change.effects,
-            )
-            for change in changes
-        ],
-    )
+    rows = [
+        (
+            change.seq,
+            mark,
+            change.at,
+            change.actor.request_id,
+            change.actor.user,
+            change.actor.project,
+            change.operation,
+            change.effects,
+        )
+        for change in changes
+    ]
+    return [
+        Statement(moving(before, Head(changes[-1].seq, mark))),
+        *insertion(dialect, t.changes, _WRITTEN, rows),
+    ]
 
 
 def since(conn: Connection, seq: int, most: int) -> list[Change]:

@@ -8,10 +8,11 @@ wrong with it is raised as a DatabaseFault; errors that rows or statements are t
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from importlib import import_module
+from types import TracebackType
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, make_url
@@ -59,19 +60,17 @@ class Database:
 
     def keeping(self) -> Keeping:
         """How it keeps texts and ratios."""
-        with self._plainly_failing():
+        try:
             return self._dialect.keeping()
+        except DBAPIError as error:
+            raise self._translated(error) from error
 
-    @contextlib.contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> AbstractContextManager[Connection]:
         """A connection whose queries all see one committed state, the newest when the first of them runs."""
-        with self._plainly_failing(), self._dialect.read() as connection:
-            yield connection
+        return self._plainly_failing(self._dialect.read)
 
-    @contextlib.contextmanager
-    def _glance(self) -> Iterator[Connection]:
-        with self._plainly_failing(), self._dialect.glance() as connection:
-            yield connection
+    def _glance(self) -> AbstractContextManager[Connection]:
+        return self._plainly_failing(self._dialect.glance)
 
     def ask(self, question: Callable[[Connection], T], *, in_one_query: bool = False) -> T:
         """The answer to a question, asked a second time if the connection turns out to be lost.
@@ -99,22 +98,18 @@ class Database:
         except Exception as error:
             raise self._translated(error) from error
 
-    @contextlib.contextmanager
-    def write(self, expected: Head | None = None) -> Iterator[Connection]:
+    def write(self, expected: Head | None = None) -> AbstractContextManager[Connection]:
         """A transaction that writes: commits on a clean exit and rolls back on an exception. Not to be nested.
 
         Its first act must be `changes.lock_head`, which makes it the only writer there is, in any process. Or it
         takes for granted that the head is the one expected: then it costs one round trip if all that it does is to
         `run_last` the statements of `changes.appending`, and others; and it raises Overtaken if it is not.
         """
-        with self._plainly_failing(), self._dialect.write(expected) as connection:
-            yield connection
+        return self._plainly_failing(self._dialect.write, expected)
 
-    @contextlib.contextmanager
-    def change_schema(self) -> Iterator[Connection]:
+    def change_schema(self) -> AbstractContextManager[Connection]:
         """Like write, for creating tables; no head is needed."""
-        with self._plainly_failing(), self._dialect.change_schema() as connection:
-            yield connection
+        return self._plainly_failing(self._dialect.change_schema)
 
     def ask_together(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         """The rows of each of these queries, in as few round trips as the driver allows."""
@@ -130,7 +125,7 @@ class Database:
 
     def guards_the_head(self) -> bool:
         """Whether it keeps a write from moving a head that is not where it takes it to be, see `head.moving`."""
-        with contextlib.suppress(_Unguarded):
+        with suppress(_Unguarded):
             try:
                 with self.write() as connection:
                     connection.exec_driver_sql(UNGUARDED)
@@ -166,10 +161,11 @@ class Database:
         """Close every connection."""
         self._dialect.dispose()
 
-    @contextlib.contextmanager
-    def _plainly_failing(self) -> Iterator[None]:
+    def _plainly_failing(
+        self, connect: Callable[..., AbstractContextManager[Connection]], *how: Any
+    ) -> AbstractContextManager[Connection]:
         try:
-            yield
+            return _PlainlyFailing(connect(*how), self._translated)
         except DBAPIError as error:
             raise self._translated(error) from error
 
@@ -178,6 +174,36 @@ class Database:
             return ValueNotKept(error.orig)
         cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
         return self._dialect.fault_of(cause) or error
+
+
+class _PlainlyFailing:
+    """A connection, around which SQLAlchemy's errors become ours where they are the database's."""
+
+    __slots__ = ("_connected", "_translated")
+
+    def __init__(
+        self,
+        connected: AbstractContextManager[Connection],
+        translated: Callable[[Exception], Exception],
+    ) -> None:
+        self._connected = connected
+        self._translated = translated
+
+    def __enter__(self) -> Connection:
+        try:
+            return self._connected.__enter__()
+        except DBAPIError as error:
+            raise self._translated(error) from error
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._connected.__exit__(kind, error, trace)
+        except DBAPIError as failed:
+            raise self._translated(failed) from failed
+        if isinstance(error, DBAPIError):
+            raise self._translated(error) from error
 
 
 class _Unguarded(Exception):

@@ -8,7 +8,7 @@ still there. Nothing that is written before it may depend on what is gathered he
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -16,8 +16,11 @@ from sqlalchemy import Connection
 from plimsoll.domain.consumer import Consumer
 from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
-from plimsoll.storage.registers import Entry, Registers
+from plimsoll.storage.registers import Entry, Reading, Registers
 from plimsoll.storage.statements import Statement, change, deletion, insertion
+
+_ALLOCATION = ("resource_provider_id", "resource_class_id", "used", "consumer_id", "created_at")
+_CONSUMER = ("project_id", "user_id", "consumer_type_id", "generation")
 
 Held = tuple[int, int, int]
 """Ids of the provider and of the class, and the amount."""
@@ -29,14 +32,15 @@ class Gathered:
     def __init__(self, conn: Connection, registers: Registers, now: datetime) -> None:
         self._dialect = conn.dialect
         self._now = now
-        self._projects = registers.projects.opened(conn, now)
-        self._users = registers.users.opened(conn, now)
+        self._projects = Reading(registers.projects, conn, now)
+        self._users = Reading(registers.users, conn, now)
         self._project_of: dict[str, Entry] = {}
         self._user_of: dict[str, Entry] = {}
         self._generations: dict[int, int] = {}
         self._held: dict[str, Sequence[Held]] = {}
         self._let_go: set[str] = set()
-        self._consumers: dict[str, _PendingConsumer] = {}
+        self._consumers: dict[str, tuple[bool, Consumer | None]] = {}
+        """Whether each was there before the batch, and what it is at the end."""
 
     def raise_generation(self, provider_id: int, generation: int) -> None:
         self._generations[provider_id] = generation
@@ -47,76 +51,71 @@ class Gathered:
         self._held[consumer] = now_holds
 
     def put_consumer(self, consumer: Consumer, *, was_there: bool) -> None:
-        self._pending(consumer.uuid, was_there=was_there).now_is = consumer
+        self._consumers[consumer.uuid] = self._was_there(consumer.uuid, was_there), consumer
 
     def remove_consumer(self, uuid: str) -> None:
-        self._pending(uuid, was_there=True).now_is = None
+        self._consumers[uuid] = self._was_there(uuid, True), None
 
-    def _pending(self, uuid: str, *, was_there: bool) -> _PendingConsumer:
+    def _was_there(self, uuid: str, said: bool) -> bool:
         """The first word on a consumer tells whether it was there before the batch."""
-        return self._consumers.setdefault(uuid, _PendingConsumer(was_there=was_there))
+        return self._consumers[uuid][0] if uuid in self._consumers else said
 
     def prepare(self) -> None:
         """Finds or makes what `statements` needs to know from the database."""
-        kept = [each.now_is for each in self._consumers.values() if each.now_is is not None]
-        self._project_of = self._projects.entries([consumer.project for consumer in kept])
-        self._user_of = self._users.entries([consumer.user for consumer in kept])
+        kept = [consumer for _, consumer in self._consumers.values() if consumer is not None]
+        if kept:
+            self._project_of = self._projects.entries([consumer.project for consumer in kept])
+            self._user_of = self._users.entries([consumer.user for consumer in kept])
 
-    def statements(self, world: World) -> Iterator[Statement]:
+    def statements(self, world: World) -> list[Statement]:
         """All that is to be written. `world` is the world after the last effect."""
         dialect, now = self._dialect, self._now
+        statements: list[Statement] = []
         if self._generations:
             rows = list(self._generations.items())
-            yield from change(dialect, t.resource_providers, "id", ("generation",), rows, ("updated_at", now))
-        let_go = [uuid for uuid in self._held if uuid in self._let_go or not self._is_new(uuid)]
+            statements += change(
+                dialect, t.resource_providers, "id", ("generation",), rows, ("updated_at", now)
+            )
+        let_go = [uuid for uuid in self._held if uuid in self._let_go or self._was_there(uuid, True)]
         if let_go:
-            yield from deletion(dialect, t.allocations, "consumer_id", let_go)
+            statements += deletion(dialect, t.allocations, "consumer_id", let_go)
         held = [(*each, uuid, now) for uuid, holding in self._held.items() for each in holding]
         if held:
-            columns = ("resource_provider_id", "resource_class_id", "used", "consumer_id", "created_at")
-            yield from insertion(dialect, t.allocations, columns, held)
-        yield from self._consumer_statements(world)
+            statements += insertion(dialect, t.allocations, _ALLOCATION, held)
+        if self._consumers:
+            statements += self._consumer_statements(world)
+        return statements
 
     def remember(self) -> None:
         """The transaction is committed: owners that it made are good."""
         self._projects.remember()
         self._users.remember()
 
-    def _consumer_statements(self, world: World) -> Iterator[Statement]:
+    def _consumer_statements(self, world: World) -> list[Statement]:
         dialect, now = self._dialect, self._now
-        gone = [uuid for uuid, each in self._consumers.items() if each.was_there and each.now_is is None]
+        gone, changed, added = [], [], []
+        for uuid, (was_there, consumer) in self._consumers.items():
+            if consumer is None:
+                if was_there:
+                    gone.append(uuid)
+            elif was_there:
+                changed.append(self._row(consumer, world))
+            else:
+                added.append((*self._row(consumer, world), now))
+        statements: list[Statement] = []
         if gone:
-            yield from deletion(dialect, t.consumers, "uuid", gone)
-        columns = ("project_id", "user_id", "consumer_type_id", "generation")
-        changed = [self._row(each, world) for each in self._kept(were_there=True)]
+            statements += deletion(dialect, t.consumers, "uuid", gone)
         if changed:
-            yield from change(dialect, t.consumers, "uuid", columns, changed, ("updated_at", now))
-        added = [(*self._row(each, world), now) for each in self._kept(were_there=False)]
+            statements += change(dialect, t.consumers, "uuid", _CONSUMER, changed, ("updated_at", now))
         if added:
-            yield from insertion(dialect, t.consumers, ("uuid", *columns, "created_at"), added)
-
-    def _is_new(self, consumer: str) -> bool:
-        pending = self._consumers.get(consumer)
-        return pending is not None and not pending.was_there
-
-    def _kept(self, *, were_there: bool) -> Iterable[Consumer]:
-        pending = self._consumers.values()
-        return (each.now_is for each in pending if each.was_there == were_there and each.now_is is not None)
+            statements += insertion(dialect, t.consumers, ("uuid", *_CONSUMER, "created_at"), added)
+        return statements
 
     def _row(self, consumer: Consumer, world: World) -> tuple[object, ...]:
-        project, user = self._project_of[consumer.project], self._user_of[consumer.user]
-        return consumer.uuid, project.id, user.id, _type_id(world, consumer), consumer.generation
-
-
-class _PendingConsumer:
-    """What becomes of a consumer over a batch: whether it was there before, and what it is at the end."""
-
-    __slots__ = ("now_is", "was_there")
-
-    def __init__(self, *, was_there: bool) -> None:
-        self.was_there = was_there
-        self.now_is: Consumer | None = None
-
-
-def _type_id(world: World, consumer: Consumer) -> int | None:
-    return None if consumer.type is None else world.consumer_types.by_name[consumer.type].id
+        return (
+            consumer.uuid,
+            self._project_of[consumer.project].id,
+            self._user_of[consumer.user].id,
+            None if consumer.type is None else world.consumer_types.by_name[consumer.type].id,
+            consumer.generation,
+        )

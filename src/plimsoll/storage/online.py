@@ -18,7 +18,7 @@ from plimsoll.domain.actor import Actor
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.engine import Database
-from plimsoll.storage.registers import Register, Registers
+from plimsoll.storage.registers import Reading, Register, Registers
 from plimsoll.storage.tables import allocations, consumers, head, resource_providers
 
 OPERATION = "online_data_migrations"
@@ -137,4 +137,4 @@ def _run(db: Database, migration: Migration, limit: int, settings: Settings) -> 
 
 
 def _row_id(connection: Connection, register: Register, name: str, now: datetime) -> int:
-    return register.opened(connection, now).entries([name])[name].id
+    return Reading(register, connection, now).entries([name])[name].id

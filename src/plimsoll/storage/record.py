@@ -8,8 +8,7 @@ the order in which it comes (see `rows`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from typing import Any
@@ -23,7 +22,7 @@ from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
 from plimsoll.storage.engine import Database
 from plimsoll.storage.gathered import Gathered
-from plimsoll.storage.registers import Registers
+from plimsoll.storage.registers import Reading, Registers
 from plimsoll.storage.rows import Rows
 from plimsoll.storage.statements import Statement
 
@@ -36,7 +35,7 @@ class Recorder:
         self._now = now
         self._rows = Rows(conn.dialect)
         self._gathered = Gathered(conn, registers, now)
-        self._aggregates = registers.aggregates.opened(conn, now)
+        self._aggregates = Reading(registers.aggregates, conn, now)
 
     def record(self, draft: Draft) -> tuple[Sequence[e.Effect], World]:
         """Remembers to write what was decided; returns the effects as they are kept, and the world after them."""
@@ -48,21 +47,18 @@ class Recorder:
             return recorded, draft.world
         return recorded, reduce(lambda world, effect: effect.apply(world), recorded, draft.worlds[0])
 
-    def statements(self, world: World) -> Iterator[Statement]:
+    def statements(self, world: World) -> list[Statement]:
         """All that is to be written. `world` is the world after the last effect."""
         self._gathered.prepare()
-        return self._ordered(world)
+        statements = self._rows.statements()
+        for table, count in self._rows.numbered.items():
+            statements += self._database.counting_along(table, count)
+        return statements + self._gathered.statements(world)
 
     def remember(self) -> None:
         """The transaction is committed: what it found or made in registers is good."""
         self._aggregates.remember()
         self._gathered.remember()
-
-    def _ordered(self, world: World) -> Iterator[Statement]:
-        yield from self._rows.statements()
-        for table, count in self._rows.numbered.items():
-            yield from self._database.counting_along(table, count)
-        yield from self._gathered.statements(world)
 
     # Providers and trees
 
@@ -140,7 +136,7 @@ class Recorder:
             gone=[ids[uuid] for uuid in provider.aggregates - aggregates],
             new=[ids[uuid] for uuid in aggregates - provider.aggregates],
         )
-        return replace(effect, aggregates=aggregates)
+        return e.AggregatesSet(effect.provider, aggregates)
 
     def _replace_marks(
         self, table: Table, column: str, provider_id: int, *, gone: list[int], new: list[int]

@@ -35,9 +35,6 @@ class Register:
         self.known: dict[str, Entry] = {}
         self.query = select(column.table.c.id, column).where(column.in_(bindparam("names", expanding=True)))
 
-    def opened(self, conn: Connection, now: datetime) -> Reading:
-        return Reading(self, conn, now)
-
     def forget(self) -> None:
         """The database may be another than the one that they were read from."""
         self.known = {}
@@ -50,6 +47,8 @@ class Register:
 
 class Reading:
     """A register as one transaction sees it. `remember` after the commit."""
+
+    __slots__ = ("_conn", "_found", "_now", "_register")
 
     def __init__(self, register: Register, conn: Connection, now: datetime) -> None:
         self._register = register

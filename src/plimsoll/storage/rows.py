@@ -7,8 +7,7 @@ Rows that are added to a table one after the other go in one statement.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Dialect, Table
@@ -24,7 +23,7 @@ class Rows:
         self._statements: list[Statement] = []
         self._place: tuple[Table, tuple[str, ...]] | None = None
         self._added: list[Row] = []
-        self.numbered: Counter[str] = Counter()
+        self.numbered: dict[str, int] = {}
         """How many rows have brought ids that the database would have given them, by the name of the table."""
 
     def add(self, table: Table, row: Mapping[str, Any]) -> None:
@@ -37,7 +36,7 @@ class Rows:
     def add_numbered(self, table: Table, row: Mapping[str, Any]) -> None:
         """Adds a row that has an id, to a table whose rows the database can number by itself."""
         self.add(table, row)
-        self.numbered[table.name] += 1
+        self.numbered[table.name] = self.numbered.get(table.name, 0) + 1
 
     def change(self, table: Table, where: Mapping[str, Any], values: Mapping[str, Any]) -> None:
         self._write_added()
@@ -48,9 +47,9 @@ class Rows:
         self._write_added()
         self._statements.append(removal(self._dialect, table, where))
 
-    def statements(self) -> Iterator[Statement]:
+    def statements(self) -> list[Statement]:
         self._write_added()
-        return iter(self._statements)
+        return self._statements
 
     def _write_added(self) -> None:
         if self._place is not None and self._added:

@@ -8,7 +8,7 @@ are named by the code alone; values always go as parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -32,14 +32,24 @@ def query(dialect: Dialect, sql: str, values: Sequence[Any]) -> Statement:
 
 def insertion(
     dialect: Dialect, table: Table, columns: tuple[str, ...], rows: Sequence[Row]
-) -> Iterator[Statement]:
+) -> list[Statement]:
     """Adds rows: the values of each, in the order of the columns."""
-    prepare = _preparer(dialect, table, columns)
+    begin, group, prepare = _insertion(dialect, table, columns)
+    return [
+        Statement(
+            begin + ", ".join([group] * len(some)),
+            [value for row in some for value in (row if prepare is None else prepare(row))],
+        )
+        for some in _chunks(rows, MOST_PARAMETERS // len(columns))
+    ]
+
+
+@lru_cache(maxsize=256)
+def _insertion(
+    dialect: Dialect, table: Table, columns: tuple[str, ...]
+) -> tuple[str, str, Callable[[Row], Row] | None]:
     begin = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES "  # noqa: S608
-    group = _group(dialect, len(columns))
-    for some in _chunks(rows, MOST_PARAMETERS // len(columns)):
-        values = [value for row in some for value in prepare(row)]
-        yield Statement(begin + ", ".join([group] * len(some)), values)
+    return begin, _group(dialect, len(columns)), _preparer(dialect, table, columns)
 
 
 def change(
@@ -49,34 +59,59 @@ def change(
     columns: tuple[str, ...],
     rows: Sequence[Row],
     alike: tuple[str, Any],
-) -> Iterator[Statement]:
+) -> list[Statement]:
     """Changes rows: each is the key and then the values of the columns. `alike` is a column they all get alike."""
-    prepare = _preparer(dialect, table, (key, *columns))
-    same, value = alike
-    (value_alike,) = _preparer(dialect, table, (same,))((value,))
-    place = _mark(dialect)
+    same, value_alike = alike
+    begin, when, prepare, prepare_alike = _change(dialect, table, key, columns, same)
+    if prepare_alike is not None:
+        (value_alike,) = prepare_alike((value_alike,))
+    if prepare is not None:
+        rows = [prepare(row) for row in rows]
+    statements = []
     for some in _chunks(rows, MOST_PARAMETERS // (2 * len(columns) + 1)):
-        prepared = [prepare(row) for row in some]
-        keys = [row[0] for row in prepared]
-        whens = f" WHEN {place} THEN {place}" * len(some)
-        # The column at the end tells the type, where all values are NULL.
-        cases = [f"{column} = CASE {key}{whens} ELSE {column} END" for column in columns]
-        numbers = range(1, len(columns) + 1)
-        values = [value for number in numbers for row in prepared for value in (row[0], row[number])]
-        yield Statement(
-            f"UPDATE {table.name} SET {', '.join(cases)}, {same} = {place}"  # noqa: S608
-            f" WHERE {key} IN {_group(dialect, len(keys))}",
-            [*values, value_alike, *keys],
-        )
+        values = [
+            value for number in range(1, len(columns) + 1) for row in some for value in (row[0], row[number])
+        ]
+        values.append(value_alike)
+        values += [row[0] for row in some]
+        sql = begin.replace(when, when * len(some)) + _group(dialect, len(some))
+        statements.append(Statement(sql, values))
+    return statements
+
+
+@lru_cache(maxsize=64)
+def _change(
+    dialect: Dialect, table: Table, key: str, columns: tuple[str, ...], same: str
+) -> tuple[str, str, Callable[[Row], Row] | None, Callable[[Row], Row] | None]:
+    """The statement for one row, up to the keys, and what is said in it of each row."""
+    place = _mark(dialect)
+    when = f" WHEN {place} THEN {place}"
+    # The column at the end tells the type, where all values are NULL.
+    cases = [f"{column} = CASE {key}{when} ELSE {column} END" for column in columns]
+    return (
+        f"UPDATE {table.name} SET {', '.join(cases)}, {same} = {place} WHERE {key} IN ",  # noqa: S608
+        when,
+        _preparer(dialect, table, (key, *columns)),
+        _preparer(dialect, table, (same,)),
+    )
 
 
 def setting(dialect: Dialect, table: Table, where: Mapping[str, Any], values: Mapping[str, Any]) -> Statement:
     """Changes the rows that have these values to have those."""
+    sql, prepare = _setting(dialect, table, tuple(values), tuple(where))
+    given = (*values.values(), *where.values())
+    return Statement(sql, given if prepare is None else prepare(given))
+
+
+@lru_cache(maxsize=64)
+def _setting(
+    dialect: Dialect, table: Table, columns: tuple[str, ...], where: tuple[str, ...]
+) -> tuple[str, Callable[[Row], Row] | None]:
     place = _mark(dialect)
-    return Statement(
-        f"UPDATE {table.name} SET {', '.join(f'{column} = {place}' for column in values)}"  # noqa: S608
+    return (
+        f"UPDATE {table.name} SET {', '.join(f'{column} = {place}' for column in columns)}"  # noqa: S608
         f" WHERE {' AND '.join(f'{column} = {place}' for column in where)}",
-        _preparer(dialect, table, (*values, *where))((*values.values(), *where.values())),
+        _preparer(dialect, table, (*columns, *where)),
     )
 
 
@@ -89,10 +124,10 @@ def removal(dialect: Dialect, table: Table, where: Mapping[str, Sequence[Any]]) 
     )
 
 
-def deletion(dialect: Dialect, table: Table, key: str, keys: Iterable[Any]) -> Iterator[Statement]:
+def deletion(dialect: Dialect, table: Table, key: str, keys: Sequence[Any]) -> list[Statement]:
     """Removes all rows with one of these keys."""
-    for some in _chunks(list(keys), MOST_PARAMETERS):
-        yield query(dialect, f"DELETE FROM {table.name} WHERE {key} IN (...)", some)  # noqa: S608
+    sql = f"DELETE FROM {table.name} WHERE {key} IN (...)"  # noqa: S608
+    return [query(dialect, sql, some) for some in _chunks(keys, MOST_PARAMETERS)]
 
 
 def _mark(dialect: Dialect) -> str:
@@ -104,16 +139,15 @@ def _group(dialect: Dialect, size: int) -> str:
     return f"({', '.join([_mark(dialect)] * size)})"
 
 
-def _chunks(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    return (rows[start : start + size] for start in range(0, len(rows), size))
+def _chunks(rows: Sequence[Any], size: int) -> Sequence[Sequence[Any]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
-@lru_cache(maxsize=256)
-def _preparer(dialect: Dialect, table: Table, columns: tuple[str, ...]) -> Callable[[Row], Row]:
-    """Values in the form in which this driver takes them: SQLite has no times."""
+def _preparer(dialect: Dialect, table: Table, columns: tuple[str, ...]) -> Callable[[Row], Row] | None:
+    """Values in the form in which this driver takes them, where that is another: SQLite has no times."""
     processors = [table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in columns]
     if not any(processors):
-        return lambda row: row
+        return None
     return lambda row: [
         value if processor is None or value is None else processor(value)
         for processor, value in zip(processors, row, strict=True)

@@ -4,6 +4,7 @@
 
 from dataclasses import fields, replace
 from datetime import datetime
+from typing import Any
 
 from rpds import HashTrieMap
 
@@ -32,16 +33,32 @@ HOST = Provider(
 )
 
 
-def every_field(thing: Provider | World) -> dict[str, object]:
+def every_field(thing: Provider | World | Inventory) -> dict[str, object]:
     return {field.name: getattr(thing, field.name) for field in fields(thing)}
 
 
 def test_no_field_of_a_provider_is_left_out() -> None:
     plain = every_field(Provider(id=0, uuid="", name="", root=""))
     assert [name for name, value in every_field(HOST).items() if value == plain[name]] == []
-    assert every_field(HOST.with_used({"VCPU": 6})) == every_field(replace(HOST, used={"VCPU": 6}))
-    raised = replace(HOST, generation=4, modified_at=LATER)
-    assert every_field(HOST.with_generation(4, LATER)) == every_field(raised)
+    changes: dict[str, Any] = {
+        "generation": 4,
+        "inventories": {},
+        "used": {"VCPU": 6},
+        "traits": frozenset(),
+        "aggregates": frozenset(),
+        "modified_at": LATER,
+    }
+    for name, value in changes.items():
+        assert every_field(HOST.changed(**{name: value})) == every_field(replace(HOST, **{name: value}))
+    assert every_field(HOST.changed(**changes)) == every_field(replace(HOST, **changes))
+
+
+def test_no_field_of_an_inventory_is_left_out() -> None:
+    given = Inventory(8, 1, 2, 4, 2, 1.6)
+    plain = every_field(Inventory(0))
+    assert [name for name, value in every_field(given).items() if value == plain[name]] == ["modified_at"]
+    kept = Keeping(ratio=round).inventory(given, LATER)
+    assert every_field(kept) == every_field(replace(given, allocation_ratio=2, modified_at=LATER))
 
 
 def test_no_field_of_a_world_is_left_out() -> None:
@@ -50,7 +67,7 @@ def test_no_field_of_a_world_is_left_out() -> None:
     world = World.of([HOST], classes, traits, types, Keeping(ratio=round), usages)
     plain = every_field(World())
     assert [name for name, value in every_field(world).items() if value == plain[name]] == []
-    changed = HOST.with_used({})
+    changed = HOST.changed(used={})
     expected = replace(world, providers=world.providers.insert("host", changed))
     assert every_field(world.with_provider(changed)) == every_field(expected)
     claimed = world.with_claims(world.providers, HashTrieMap())

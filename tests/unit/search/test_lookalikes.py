@@ -63,7 +63,7 @@ def test_a_claim_changes_the_look_of_its_host_alone() -> None:
     cloud = Cloud(*model("a", 2), *model("b", 2))
     before = cloud.world.providers["ad0"]
     assert len(cloud.mapped(*PAIR, group_policy="none")) == 4
-    cloud.index = cloud.index.updated([(before, before.with_used({"PCI": 1}))])
+    cloud.index = cloud.index.updated([(before, before.changed(used={"PCI": 1}))])
     assert cloud.mapped(*PAIR, group_policy="none") == ["_1=bd0 _2=bd1", "_1=bd1 _2=bd0"]
 
 

@@ -57,6 +57,7 @@ class _Weights(dict[int, str]):
         return self[code]
 
 
+@lru_cache(64)  # a cloud has few of them
 def ratio_in_single_precision(ratio: float) -> float:
     """What is read back: FLOAT keeps 24 bits, and shows six digits of them."""
     return float(f"{np.float32(ratio):.6g}")

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -18,27 +18,34 @@ Quote = Callable[[str], str]
 """Makes of a text what stands for it in a statement, by the rules of one connection."""
 
 
-def messages(statements: Iterable[Statement], quote: Quote) -> Iterator[str]:
+def messages(statements: Iterable[Statement], quote: Quote) -> list[str]:
     """As few as can be, none of them longer than servers take as they come."""
+    written = {**_WRITTEN, str: quote}
     some: list[str] = []
+    full: list[str] = []
     length = 0
     for statement in statements:
-        text = filled(statement, quote)
+        text = _filled(statement, written)
         if some and length + len(text) > LONGEST:
-            yield ";".join(some)
+            full.append(";".join(some))
             some, length = [], 0
         some.append(text)
         length += len(text)
-    yield ";".join(some)
+    return [*full, ";".join(some)]
 
 
 def filled(statement: Statement, quote: Quote) -> str:
     """A statement with its values in it. The drivers' own ways take several times as long."""
-    if not statement.values:
-        return statement.sql
-    written = {**_WRITTEN, str: quote}
+    return _filled(statement, {**_WRITTEN, str: quote})
+
+
+def _filled(statement: Statement, written: Mapping[type, Callable[[Any], str]]) -> str:
+    sql, values = statement
+    if not values:
+        return sql
     try:
-        return statement.sql % tuple([written[type(value)](value) for value in statement.values])
+        # Most are whole numbers, which are written as they are.
+        return sql % tuple([value if type(value) is int else written[type(value)](value) for value in values])
     except KeyError as kind:
         raise TypeError(f"no statement has a place for a value of {kind}") from None
 
@@ -50,10 +57,9 @@ def _number(value: float) -> str:
 
 
 _WRITTEN: dict[type, Callable[[Any], str]] = {
-    int: str,
     float: _number,
     type(None): lambda _: "NULL",
-    datetime: lru_cache(maxsize=16)(lambda time: f"'{time}'"),  # one for many rows
+    datetime: lru_cache(maxsize=16)(lambda time: f"'{time.isoformat(' ')}'"),  # one for many rows
 }
 
 

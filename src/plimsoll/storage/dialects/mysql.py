@@ -12,6 +12,7 @@ import contextlib
 import socket
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from importlib import import_module
 from typing import Any
 
 from sqlalchemy import URL, Connection, text
@@ -84,7 +85,7 @@ _DEFAULT = text("SELECT @@collation_database, @@character_set_database")
 class MySQL(Server):
     def __init__(self, url: URL, options: DatabaseOptions) -> None:
         driver = "mysqldb" if url.drivername.endswith("+mysqldb") else "pymysql"
-        self._is_pymysql = driver == "pymysql"
+        self._packets = import_module("plimsoll.storage.dialects.packets") if driver == "pymysql" else None
         # What the reference's URLs call utf8 has no room for every character; the tables decide what they keep.
         super().__init__(
             url.set(drivername=f"mysql+{driver}").update_query_dict({"charset": "utf8mb4"}), options
@@ -98,12 +99,12 @@ class MySQL(Server):
         given = {"connect_timeout": CONNECT_SECONDS, "read_timeout": ANSWER_SECONDS}
         # SQLAlchemy asks for the first, to be told of rows that an update has found and not changed.
         ours: dict[str, Any] = {"client_flag": _FOUND_ROWS | _MULTI_STATEMENTS}
-        if self._is_pymysql:
+        if self._packets is not None:
             ours["conv"] = _converters()
         return ours | {name: value for name, value in given.items() if name not in self._url.query}
 
     def socket_of(self, connection: Any) -> int | None:
-        if not self._is_pymysql:
+        if self._packets is None:
             return None
         return connection._sock.fileno() if connection.open else -1
 
@@ -187,26 +188,23 @@ class MySQL(Server):
             connection.invalidate()
 
     def answers(self, connection: Any, message: str) -> list[list[Any]]:
-        if self._is_pymysql:
-            from plimsoll.storage.dialects.packets import answers
-
-            return answers(connection, message)
+        if self._packets is not None:
+            answers: list[list[Any]] = self._packets.answers(connection, message)
+            return answers
         with contextlib.closing(connection.cursor()) as cursor:
             cursor.execute(message)
             return answers_of(cursor)
 
     def say_head(self, connection: Any) -> None:
-        if self._is_pymysql:
-            from plimsoll.storage.dialects.packets import say
-
-            say(connection, QUERY)
+        if self._packets is not None:
+            self._packets.say(connection, QUERY)
 
     def hear_head(self, connection: Any) -> Sequence[Any]:
-        if self._is_pymysql:
-            from plimsoll.storage.dialects.packets import heard
-
-            return heard(connection)[-1][0]
-        row: Sequence[Any] = self.last_answer(connection, QUERY)[0]  # this driver cannot but wait
+        row: Sequence[Any]
+        if self._packets is not None:
+            ((row,),) = self._packets.heard(connection)
+        else:  # this driver cannot but wait
+            row = self.last_answer(connection, QUERY)[0]
         return row
 
     def with_commit(self, message: str) -> str:
@@ -215,10 +213,9 @@ class MySQL(Server):
         return f"BEGIN NOT ATOMIC {message};COMMIT;END" if self._is_mariadb else super().with_commit(message)
 
     def quote(self, connection: Any) -> Quote:
-        if self._is_pymysql:
-            from plimsoll.storage.dialects.packets import quote
-
-            return quote(connection)
+        if self._packets is not None:
+            quote: Quote = self._packets.quote(connection)
+            return quote
         return lambda text: str(connection.literal(text), "utf-8")
 
     def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:

@@ -22,6 +22,8 @@ _OK, _NULL, _END, _ERROR = 0x00, 0xFB, 0xFE, 0xFF
 _LONGEST_END = 9
 _LONGEST = 0xFFFFFF
 _AT_ONCE = 1 << 14
+_QUERY = bytes((COMMAND.COM_QUERY,))
+_MORE = SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS
 
 
 @lru_cache(maxsize=64)  # rows that were written together have the same
@@ -44,8 +46,9 @@ _READERS: dict[int, Callable[[bytes], Any]] = {
 
 def answers(connection: Connection[Any], message: str) -> list[list[tuple[Any, ...]]]:
     """The rows of each statement; the first that fails ends it."""
-    say(connection, message)
-    return heard(connection)
+    stream = _Stream(connection)
+    stream.send(message.encode())
+    return _heard(stream)
 
 
 def say(connection: Connection[Any], message: str) -> None:
@@ -54,13 +57,15 @@ def say(connection: Connection[Any], message: str) -> None:
 
 def heard(connection: Connection[Any]) -> list[list[tuple[Any, ...]]]:
     """What is answered to the message that was said."""
-    stream = _Stream(connection)
-    found, more = [], SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS
-    while more & SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS:
+    return _heard(_Stream(connection))
+
+
+def _heard(stream: _Stream) -> list[list[tuple[Any, ...]]]:
+    found, more = [], _MORE
+    while more & _MORE:
         rows, more = _answer(stream)
         found.append(rows)
-    connection.server_status = more
-    stream.close()
+    stream.close(more)
     return found
 
 
@@ -71,7 +76,9 @@ def quote(connection: Connection[Any]) -> Callable[[str], str]:
 
 
 def _quoted(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\0") + "'"
+    if "\\" in text or "'" in text or "\0" in text:
+        text = text.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\0")
+    return f"'{text}'"
 
 
 def _quoted_plainly(text: str) -> str:
@@ -136,38 +143,34 @@ class _Stream:
         self._at = 0
 
     def send(self, message: bytes) -> None:
-        content = bytes((COMMAND.COM_QUERY,)) + message
-        parts = [content[at : at + _LONGEST] for at in range(0, len(content), _LONGEST)]
-        if len(parts[-1]) == _LONGEST:
-            parts.append(b"")
+        content = _QUERY + message
         try:
-            for number, part in enumerate(parts):
-                self._socket.sendall(len(part).to_bytes(3, "little") + bytes((number,)) + part)
+            # One that is as long as can be is followed by another, if an empty one.
+            for number, at in enumerate(range(0, len(content) + 1, _LONGEST)):
+                part = content[at : at + _LONGEST]
+                self._socket.sendall((len(part) | number << 24).to_bytes(4, "little") + part)
         except OSError as error:
             raise self._lost(CR.CR_SERVER_GONE_ERROR, error) from error
 
     def packet(self) -> bytes:
         content = b""
-        while True:
-            at = self._at
-            header = self._buffer[at : at + 4]
-            if len(header) < 4:
+        length = _LONGEST
+        while length == _LONGEST:
+            if len(self._buffer) < self._at + 4:
                 self._fill(4)
-                continue
-            length = header[0] | header[1] << 8 | header[2] << 16
-            if len(self._buffer) < at + 4 + length:
+            length = int.from_bytes(self._buffer[self._at : self._at + 3], "little")
+            if len(self._buffer) < self._at + 4 + length:
                 self._fill(4 + length)
-                continue
-            self._at = at + 4 + length
-            part = self._buffer[at + 4 : self._at]
+            begin, self._at = self._at + 4, self._at + 4 + length
+            part = self._buffer[begin : self._at]
             content = content + part if content else part
-            if length < _LONGEST:
-                break
         if content[0] == _ERROR:
             err.raise_mysql_exception(content)
         return content
 
-    def close(self) -> None:
+    def close(self, status: int) -> None:
+        """All is heard that was to be; so the server is now."""
+        self._connection.server_status = status
         if self._at < len(self._buffer):  # more than it was asked for: nobody knows what comes next
             self._connection._force_close()
 

@@ -64,6 +64,9 @@ class Server(ABC):
         # see `writing`; to SQLAlchemy they look the same.
         alone = {"isolation_level": "AUTOCOMMIT", "skip_autocommit_rollback": True}
         self._writing = self._engine(1, MAX_OVERFLOW, **alone)
+        dialect = self._writing.dialect
+        self._sqlalchemys_errors = ErrorsAsSQLAlchemys(dialect.loaded_dbapi.Error, dialect)
+        self._committing = Committing(self.fault_of)
         self._writers = Writers(
             self._writing,
             self.fault_of,
@@ -72,7 +75,7 @@ class Server(ABC):
             is_lost=lambda connection: self._is_lost(connection.connection.driver_connection),
         )
         # After a commit nothing more may be sent: if that failed, what is done would be taken for not done.
-        self._writing.dialect.do_rollback = send_nothing  # type: ignore[method-assign, assignment]
+        dialect.do_rollback = send_nothing  # type: ignore[method-assign, assignment]
         self._glancers = self._engine(options.max_pool_size or POOL_SIZE, overflow, **alone)
         looking = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments(), **alone)
         event.listen(looking, "connect", lambda connection, _: self.set_up_reader(connection))
@@ -217,7 +220,7 @@ class Server(ABC):
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         """All in one message, the answers one after the other; the first that fails ends it."""
         driver = connection.connection.driver_connection
-        with self._sqlalchemys_errors(connection):
+        with self._sqlalchemys_errors:
             quote = self.quote(driver)
             return self._asked(of(connection), driver, [filled(each, quote) for each in queries])
 
@@ -237,9 +240,6 @@ class Server(ABC):
         if expected is not None and Head(*answers[len(first) - 1][0]) != expected:
             raise Overtaken
         return answers[len(first) :]
-
-    def _sqlalchemys_errors(self, connection: Connection) -> ErrorsAsSQLAlchemys:
-        return ErrorsAsSQLAlchemys(connection.dialect.loaded_dbapi.Error, connection.dialect)
 
     def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
         self._meet()
@@ -266,11 +266,11 @@ class Server(ABC):
         state = of(connection)
         assert state is not None, "a transaction that writes"
         driver = connection.connection.driver_connection
-        with self._sqlalchemys_errors(connection):
+        with self._sqlalchemys_errors:
             *before, last = messages(self._after_begin(state, statements), self.quote(driver))
             for message in before:
                 self.last_answer(driver, message)
-        with Committing(self.fault_of), self._sqlalchemys_errors(connection):
+        with self._committing, self._sqlalchemys_errors:
             self.last_answer(driver, self.with_commit(last))
         state.committed = True
 
@@ -286,7 +286,7 @@ class Server(ABC):
         """Before a statement of SQLAlchemy's."""
         state = of(connection)
         if state is not None and not state.begun:
-            with self._sqlalchemys_errors(connection):
+            with self._sqlalchemys_errors:
                 self._asked(state, connection.connection.driver_connection, ())
 
     def dispose(self) -> None:

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import Any
 
 from sqlalchemy import Connection, Engine
@@ -33,30 +34,43 @@ class Writers:
         self._fault_of = fault_of
         self._kept = Kept(engine, connect or engine.connect, MOST_KEPT, recycle_seconds, is_lost)
 
-    @contextlib.contextmanager
-    def writing(self, expected: Head | None = None) -> Iterator[Connection]:
-        """A transaction. A connection that was not even able to roll back serves no other."""
-        connection = self._kept.take()
-        writing = Writing(connection, self._fault_of, expected)
-        try:
-            with writing:
-                yield connection
-        except BaseException as error:
-            if writing.begun or not isinstance(error, Exception):
-                connection.invalidate()
-                connection.close()
-            else:
-                self._keep(connection)
-            raise
-        self._keep(connection)
+    def writing(self, expected: Head | None = None) -> AbstractContextManager[Connection]:
+        """A transaction."""
+        return _Writing(self._kept, self._fault_of, expected)
 
     def let_go(self) -> None:
         self._kept.let_go()
 
-    def _keep(self, connection: Connection) -> None:
+
+class _Writing(Writing):
+    """On a connection that the next one gets. One that was not even able to roll back serves no other."""
+
+    __slots__ = ("_keep",)
+
+    def __init__(self, kept: Kept[Connection], fault_of: FaultOf, expected: Head | None) -> None:
+        super().__init__(kept.take(), fault_of, expected)
+        self._keep = kept.keep
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            super().__exit__(kind, error, trace)
+        except BaseException as failed:
+            error = failed
+            raise
+        finally:
+            self._give_back(error)
+
+    def _give_back(self, error: BaseException | None) -> None:
+        connection = self._connection
+        if error is not None and (self.begun or not isinstance(error, Exception)):
+            connection.invalidate()
+            connection.close()
+            return
         if connection.in_transaction():
             connection.rollback()  # of what SQLAlchemy takes for a transaction; the database hears nothing of it
-        self._kept.keep(connection)
+        self._keep(connection)
 
 
 def send_nothing(_: Any) -> None:

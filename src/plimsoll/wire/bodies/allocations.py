@@ -97,8 +97,8 @@ SEVERAL_CONSUMERS = Body(by_consumer(at_least=1))
 def claim_of(consumer: str, content: Mapping[str, Any], version: Version) -> Claim:
     """What a consumer claims, as its part of a body says."""
     return Claim(
-        consumer=consumer,
-        allocations=_amounts(content["allocations"]),
+        consumer,
+        _amounts(content["allocations"]),
         project=content.get("project_id"),
         user=content.get("user_id"),
         type=content.get("consumer_type"),
@@ -108,8 +108,9 @@ def claim_of(consumer: str, content: Mapping[str, Any], version: Version) -> Cla
 
 def _amounts(allocations: Any) -> dict[str, dict[str, int]]:
     if isinstance(allocations, list):
-        given = ((each["resource_provider"]["uuid"], each["resources"]) for each in allocations)
-    else:
-        given = ((provider, each["resources"]) for provider, each in allocations.items())
+        allocations = {each["resource_provider"]["uuid"]: each for each in allocations}
     # JSON knows one kind of number: a client may write 2.0 for 2.
-    return {provider: {name: int(amount) for name, amount in each.items()} for provider, each in given}
+    return {
+        provider: {name: int(amount) for name, amount in each["resources"].items()}
+        for provider, each in allocations.items()
+    }
