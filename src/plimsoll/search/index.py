@@ -36,7 +36,7 @@ _FEW = 256
 """So many rows may be vacant without any harm."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Index:
     size: int = 0
     """Rows from 0 up to this are or were in use; those of removed providers stay vacant."""

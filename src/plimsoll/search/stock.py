@@ -25,9 +25,9 @@ Known = dict[int, Rows]
 """Rows by amount."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Stock:
-    """A block in which nobody has the class is None."""
+    """Never changed in place. A block in which nobody has the class is None."""
 
     blocks: tuple[Block | None, ...] = ()
     rows: Rows = NONE
