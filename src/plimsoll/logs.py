@@ -37,6 +37,9 @@ CALLERS = 1000
 
 Line = Callable[[], str]
 
+_Told = tuple[dict[str, Any], list[str]]
+"""What a request tells of that which lines have, and the names of what is left for others to tell."""
+
 PROJECT = "placement"
 """The name that operators know the service by, also in their logs."""
 
@@ -107,7 +110,7 @@ class QuickFormatter(ContextFormatter):
         self._names = _names(self._in_request)
         self._wants_iso_time = "isotime" in self._names
         self._identity_differs = bool({"request_id", "global_request_id"} & {*_names(self._identity)})
-        self._callers: dict[tuple[Any, ...], _Values] = {}
+        self._callers: dict[tuple[Any, ...], _Told] = {}
         self._second = (0, "")
 
     def format(self, record: logging.LogRecord) -> str:
@@ -125,16 +128,18 @@ class QuickFormatter(ContextFormatter):
         return partial(self._quick, record, asking)
 
     def _quick(self, record: logging.LogRecord, asking: context.RequestContext) -> str:
-        values = self._about(asking)
+        told, untold = self._about(asking)
         of_record = record.__dict__
-        for name in self._names:
-            if name in of_record and name not in values:
-                values[name] = of_record[name]
+        values = told.copy()
+        for name in untold:
+            values[name] = of_record.get(name, "")
+        values["request_id"] = asking.request_id
+        values["global_request_id"] = asking.global_request_id
         values["asctime"] = self._time(record)
         values["message"] = record.getMessage()
         return self._in_request % values
 
-    def _about(self, asking: context.RequestContext) -> _Values:
+    def _about(self, asking: context.RequestContext) -> _Told:
         """What the request tells about itself. What it tells of its caller is the same for many of them."""
         who = getattr(asking, "who", None)
         if who is None or self._identity_differs:
@@ -145,17 +150,14 @@ class QuickFormatter(ContextFormatter):
             if len(self._callers) >= CALLERS:
                 self._callers.clear()
             known = self._callers[key] = self._told(asking)
-        values = _Values(known)
-        values["request_id"] = asking.request_id
-        values["global_request_id"] = asking.global_request_id
-        return values
+        return known
 
-    def _told(self, asking: context.RequestContext) -> _Values:
+    def _told(self, asking: context.RequestContext) -> _Told:
         about = asking.get_logging_values()
-        values = _Values(project=self.project, version=self.version)
-        values.update(about)
-        values["user_identity"] = self._identity % _OrDash(about)
-        return values
+        about["user_identity"] = self._identity % _OrDash(about)
+        about = {"project": self.project, "version": self.version, **about}
+        told = {name: about[name] for name in self._names if name in about}
+        return told, [name for name in self._names if name not in about]
 
     def _time(self, record: logging.LogRecord) -> str:
         if not self.datefmt:  # then it has milliseconds, and else none can be had
@@ -261,13 +263,6 @@ class _Lines(logging.LogRecord):
 
     def __init__(self, text: str) -> None:
         super().__init__(__name__, logging.INFO, __file__, 0, text, (), None)
-
-
-class _Values(dict[str, Any]):
-    """Of one line. What nobody has said is empty."""
-
-    def __missing__(self, key: str) -> str:
-        return ""
 
 
 class _OrDash:

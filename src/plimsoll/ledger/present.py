@@ -41,7 +41,8 @@ class Sight:
             self._seen = self._present.newest
 
     def snapshot(self) -> Snapshot:
-        self.look()
+        if self._seen is None:
+            self.look()
         if self._seen is None:
             self._seen = self._present.snapshot()
         return self._seen

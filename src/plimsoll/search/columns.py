@@ -2,8 +2,8 @@
 
 """What providers have of one resource class, in columns that are cut into blocks of rows.
 
-Nothing here ever changes in place. A claim replaces the `free` column of one block and shares all others, so
-that its cost does not depend on how many providers there are. A block in which few providers have the class
+Nothing here ever changes in place. What claims change is the `free` column of some blocks: those are replaced and all
+others shared, so that the cost does not depend on how many providers there are. A block in which few providers have the class
 keeps only those, so that memory follows the number of inventories, not of classes times providers.
 """
 
@@ -54,6 +54,12 @@ class Terms:
         offset = row & (BLOCK - 1)
         return offset if self.where is None else int(np.searchsorted(self.where, offset))
 
+    def capacity_at(self, row: int) -> int:
+        return self.capacity.item(self.place(row))
+
+    def max_unit_at(self, row: int) -> int:
+        return self.max_unit.item(self.place(row))
+
     def cut_everywhere(self, amount: int) -> bool:
         return self.highest_min_unit <= amount <= self.lowest_max_unit and all(
             amount % step == 0 for step in self.step_sizes
@@ -81,11 +87,13 @@ class Block:
         else:
             sheet[self.terms.where] = answers
 
-    def used(self, entries: Mapping[int, int]) -> Block:
+    def free_at(self, row: int) -> int:
+        return self.free.item(self.terms.place(row))
+
+    def with_free(self, entries: Mapping[int, int]) -> Block:
         free = self.free.copy()
-        for row, used in entries.items():
-            place = self.terms.place(row)
-            free[place] = self.terms.capacity[place] - used
+        for row, amount in entries.items():
+            free[self.terms.place(row)] = amount
         return Block(self.terms, free)
 
 

@@ -201,6 +201,9 @@ class IsRoot:
         return rows & ~index.children
 
 
+IS_ROOT = IsRoot()
+
+
 @lru_cache(maxsize=1024)
 def admitting(resource_class: str, amount: int) -> tuple[Filter, ...]:
     """The capacity rule (`Inventory.admits`) as steps, so that units and capacity are told apart."""

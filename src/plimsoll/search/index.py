@@ -3,7 +3,7 @@
 """All providers of one moment, arranged for searching: a row each, columns per resource class, sets of rows.
 
 An index never changes, so that searches need no lock. `updated` makes the next one and shares all that stayed
-as it was; after a claim that is everything but one block of one column per resource class claimed.
+as it was; after a claim that is everything but what is free of each resource class claimed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FEW = 256
 """So many rows may be vacant without any harm."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Index:
     size: int = 0
     """Rows from 0 up to this are or were in use; those of removed providers stay vacant."""
@@ -51,7 +51,8 @@ class Index:
     table: Table = field(default_factory=Table)
     _labels: Labels = field(default_factory=Labels)
     trees: Trees = field(default_factory=Trees)
-    _stocks: HashTrieMap[str, Stock] = field(default_factory=HashTrieMap)
+    _stocks: Mapping[str, Stock] = field(default_factory=dict)
+    """There are few classes, however many providers: a dictionary is copied fast enough, and looked up faster."""
     _traits: HashTrieMap[str, Rows] = field(default_factory=HashTrieMap)
     _aggregates: HashTrieMap[str, Rows] = field(default_factory=HashTrieMap)
     _anchors: dict[int, Rows] = field(default_factory=dict)
@@ -107,7 +108,7 @@ class Index:
         return rows_of([self._row_by_uuid[uuid] for uuid in uuids])
 
     def stock(self, resource_class: str) -> Stock:
-        return self._stocks.get(resource_class) or _NO_STOCK
+        return self._stocks.get(resource_class, _NO_STOCK)
 
     def with_trait(self, trait: str) -> Rows:
         return self._traits.get(trait, NONE)
@@ -265,16 +266,16 @@ class _Draft:
             ),
         )
 
-    def _stocks(self) -> HashTrieMap[str, Stock]:
-        stocks = self.base._stocks
+    def _stocks(self) -> dict[str, Stock]:
+        stocks = dict(self.base._stocks)
         for name, used in self.used.items():
             if used:
-                stocks = stocks.insert(name, stocks[name].used(used))
+                stocks[name] = stocks[name].used(used)
         for name, inventories in self.inventories.items():
-            if not inventories:
-                continue
-            stock = (stocks.get(name) or _NO_STOCK).replaced(inventories)
-            stocks = stocks.insert(name, stock) if stock.rows else stocks.discard(name)
+            if inventories:
+                stocks[name] = stocks.get(name, _NO_STOCK).replaced(inventories)
+                if not stocks[name].rows:
+                    del stocks[name]
         return stocks
 
 

@@ -156,8 +156,8 @@ def _keep(key: Hashable, found: _Found) -> None:
 
 def _put_down(found: Sequence[_Found], look: Numbers, rows: Numbers, most: int) -> Joined | None:
     """The choices of each tree, by what was found for its look."""
-    partial = np.array([each.partial for each in found])[look].sum(axis=0)
-    if (partial > most).any():
+    partial = np.bincount(look, minlength=len(found)) @ np.array([each.partial for each in found])
+    if partial.max() > most:
         return None
     sizes = np.array([len(each.places) for each in found])
     count = sizes[look]

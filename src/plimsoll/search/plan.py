@@ -74,7 +74,7 @@ def roots_wanted(world: World, index: Index, request: CandidatesRequest) -> Rows
     missing = unknown_trait(world, request.root_required) or unknown_trait(world, request.root_forbidden)
     if missing is not None:
         return missing
-    steps: list[Filter] = [filters.IsRoot()]
+    steps: list[Filter] = [filters.IS_ROOT]
     steps += [filters.HasTrait(frozenset([trait])) for trait in request.root_required]
     if request.root_forbidden:
         steps.append(filters.LacksTraits(request.root_forbidden))
@@ -118,9 +118,11 @@ def _slots(
 ) -> tuple[Slot, ...]:
     """The slots of a group. Groups that ask for the same, and many do, are looked for once."""
     same = (group.conditions, tuple(group.resources.items()), group.one_provider)
-    if same not in known:
-        known[same] = list(slots_of(index, group, roots, tree))
-    return tuple([Slot(group.suffix, slot.resources, slot.supply) for slot in known[same]])
+    slots = known.get(same)
+    if slots is None:
+        slots = known[same] = list(slots_of(index, group, roots, tree))
+        return tuple(slots)
+    return tuple([Slot(group.suffix, slot.resources, slot.supply) for slot in slots])
 
 
 def plan_request(index: Index, request: CandidatesRequest, parts: Sequence[Plan]) -> Plan | None:

@@ -48,7 +48,7 @@ def mask_of(rows: Rows, size: int) -> Mask:
 
 def numbers_of(rows: Rows, size: int) -> Numbers:
     """The rows of a set as an ascending array."""
-    return np.flatnonzero(mask_of(rows, size))
+    return mask_of(rows, size).nonzero()[0]
 
 
 def masks_at(sets: Sequence[Rows], numbers: Numbers, size: int) -> Mask:

@@ -25,9 +25,9 @@ Known = dict[int, Rows]
 """Rows by amount."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Stock:
-    """A block in which nobody has the class is None."""
+    """Never changed in place. A block in which nobody has the class is None."""
 
     blocks: tuple[Block | None, ...] = ()
     rows: Rows = NONE
@@ -40,6 +40,8 @@ class Stock:
     """What `holding` found of an earlier stock."""
     _changed: frozenset[int] = frozenset()
     """The rows that have changed since then."""
+    _free: Mapping[int, int] = field(default_factory=dict)
+    """What is free at the few rows of which the blocks do not know it yet: it is written into them many at a time."""
 
     def cutting(self, amount: int) -> Rows:
         """Whose units allow one piece of this size."""
@@ -55,12 +57,11 @@ class Stock:
         """Who has this much left."""
         found = self._holding.get(amount)
         if found is None:
-            held = self._held.get(amount)
+            held, changed = self._held.get(amount), self._changed
             if held is None:
-                found = self._those(lambda block: block.free >= amount)
-            else:
-                now = rows_of([row for row in self._changed if self._free(row) >= amount])
-                found = (held & ~rows_of(self._changed)) | now
+                held, changed = self._those(lambda block: block.free >= amount), frozenset(self._free)
+            now = rows_of([row for row in changed if self._free_at(row) >= amount])
+            found = (held & ~rows_of(changed)) | now
             _keep(self._holding, amount, found)
         return found
 
@@ -72,17 +73,18 @@ class Stock:
                 block.write(mask[number * columns.BLOCK : (number + 1) * columns.BLOCK], answers(block))
         return rows_of_mask(mask)
 
-    def _free(self, row: int) -> int:
+    def _block(self, row: int) -> Block:
         block = self.blocks[row >> columns.BLOCK_BITS]
         assert block is not None, "only asked where the class is known to be there"
-        return block.free.item(block.terms.place(row))
+        return block
+
+    def _free_at(self, row: int) -> int:
+        free = self._free.get(row)
+        return self._block(row).free_at(row) if free is None else free
 
     def room(self, row: int) -> int:
         """How much one consumer may still take in all: neither more than is free nor than max_unit."""
-        block = self.blocks[row >> columns.BLOCK_BITS]
-        assert block is not None, "only asked where the class is known to be there"
-        place = block.terms.place(row)
-        return min(block.free.item(place), block.terms.max_unit.item(place))
+        return min(self._free_at(row), self._block(row).terms.max_unit_at(row))
 
     def room_by_row(self, size: int) -> Numbers:
         """`room` of all rows; what it says of those without the class means nothing."""
@@ -91,24 +93,26 @@ class Stock:
             if block is not None:
                 here = rooms[number * columns.BLOCK : (number + 1) * columns.BLOCK]
                 block.write(here, np.minimum(block.free, block.terms.max_unit))
+        for row in self._free:
+            rooms[row] = self.room(row)
         return rooms[:size]
 
     def used(self, entries: Mapping[int, int]) -> Stock:
         """With other usages at some rows that have the class: the work of a claim."""
-        blocks = list(self.blocks)
-        for number, rows in by_block(entries).items():
-            block = blocks[number]
-            assert block is not None, "usage of a class that the provider does not have"
-            blocks[number] = block.used({row: entries[row] for row in rows})
         held, changed = {**self._held, **self._holding}, self._changed.union(entries)
         too_much = len(held) > 2 * _MOST_AMOUNTS or len(changed) > _MOST_CHANGED
         if too_much or len(held) == len(self._holding):
             held, changed = self._holding, frozenset(entries)
-        return Stock(tuple(blocks), self.rows, self._cutting, {}, held, changed)
+        blocks, free = self.blocks, {**self._free}
+        for row, used in entries.items():
+            free[row] = self._block(row).terms.capacity_at(row) - used
+        if len(free) > _MOST_CHANGED:
+            blocks, free = _written(blocks, free), {}
+        return Stock(blocks, self.rows, self._cutting, {}, held, changed, free)
 
     def replaced(self, entries: Mapping[int, tuple[Inventory, int] | None]) -> Stock:
         """With other inventories and usages at some rows; None where the class is gone."""
-        blocks = list(self.blocks)
+        blocks = list(_written(self.blocks, self._free))
         for number, rows in by_block(entries).items():
             blocks.extend([None] * (number + 1 - len(blocks)))
             blocks[number] = rewritten(
@@ -117,6 +121,16 @@ class Stock:
         gone = rows_of([row for row, entry in entries.items() if entry is None])
         here = rows_of([row for row, entry in entries.items() if entry is not None])
         return Stock(tuple(blocks), (self.rows & ~gone) | here)
+
+
+def _written(blocks: tuple[Block | None, ...], free: Mapping[int, int]) -> tuple[Block | None, ...]:
+    """The blocks, knowing what is free at these rows."""
+    written = list(blocks)
+    for number, rows in by_block(free).items():
+        block = written[number]
+        assert block is not None, "usage of a class that the provider does not have"
+        written[number] = block.with_free({row: free[row] for row in rows})
+    return tuple(written)
 
 
 def _keep(known: Known, amount: int, rows: Rows) -> None:

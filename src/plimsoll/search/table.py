@@ -14,8 +14,8 @@ from plimsoll.search.rows import Numbers, Rows
 CHUNK_BITS = 8
 CHUNK = 1 << CHUNK_BITS
 
-Chunk = tuple[Provider | None, ...]
-"""None where there is no provider."""
+Chunk = Sequence[Provider | None]
+"""None where there is no provider. It is never changed: a list, because that takes one copy to make from another."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,9 +48,7 @@ class Table:
             number = row >> CHUNK_BITS
             if number not in opened:
                 while len(chunks) <= number:
-                    chunks.append((None,) * CHUNK)
-                opened[number] = list(chunks[number])
+                    chunks.append([None] * CHUNK)
+                chunks[number] = opened[number] = list(chunks[number])
             opened[number][row & (CHUNK - 1)] = provider
-        for number, chunk in opened.items():
-            chunks[number] = tuple(chunk)
         return Table(tuple(chunks))

@@ -62,10 +62,10 @@ class Trees:
 
     def members(self, roots: Numbers) -> Numbers:
         """All rows of these trees, ascending."""
-        rows = numbers_of(self.live, self.size)
+        rows, root_of_each = self._live
         wanted = np.zeros(self.size, np.bool_)
         wanted[roots] = True
-        return rows[wanted[self.roots.whole()[rows]]]
+        return rows[wanted[root_of_each]]
 
     @cached_property
     def largest(self) -> int:
@@ -90,9 +90,14 @@ class Trees:
         return place
 
     @cached_property
+    def _live(self) -> tuple[Numbers, Numbers]:
+        """All rows in use, ascending, and the root of each."""
+        rows = numbers_of(self.live, self.size)
+        return rows, self.roots.whole()[rows]
+
+    @cached_property
     def _sorted(self) -> tuple[Numbers, Numbers, Numbers]:
         """All rows, tree after tree; by root, where its tree begins there; by root, how many rows it has."""
-        rows = numbers_of(self.live, self.size)
-        roots = self.roots.whole()[rows]
+        rows, roots = self._live
         count = np.bincount(roots, minlength=self.size)
         return rows[np.argsort(roots, kind="stable")], np.cumsum(count) - count, count

@@ -98,28 +98,32 @@ class Asked:
 
 def allocations_of_consumer(database: Database, uuid: str) -> ConsumerAllocations:
     """Allocations without the record of a consumer are not shown, as the reference does not show them."""
-    rows = database.look(_OF_CONSUMER, [uuid])
+    rows = sorted(database.look(_OF_CONSUMER, [uuid]), key=_BY_LAST)
     by_provider: dict[str, tuple[int, dict[str, int]]] = {}
-    modified_at = None
-    for *_, provider, generation, resource_class, used, modified, _ in sorted(rows, key=_BY_LAST):
+    times: set[datetime | str | None] = set()
+    for _, _, _, _, _, provider, generation, resource_class, used, modified, _ in rows:
         if provider is not None and resource_class is not None:
-            by_provider.setdefault(provider, (generation or 0, {}))[1][resource_class] = used
-            modified_at = _later(modified_at, modified)
-    return ConsumerAllocations(Consumer(*rows[0][:5]) if rows else None, by_provider, modified_at)
+            held = by_provider.get(provider)
+            if held is None:
+                held = by_provider[provider] = generation or 0, {}
+            held[1][resource_class] = used
+            times.add(modified)
+    return ConsumerAllocations(Consumer(*rows[0][:5]) if rows else None, by_provider, _latest(times))
 
 
 def allocations_of_provider(database: Database, uuid: str) -> ProviderAllocations | None:
     """None if there is no such provider. Allocations without the record of a consumer are not shown here either."""
-    rows = database.look(_OF_PROVIDER, [uuid])
+    rows = sorted(database.look(_OF_PROVIDER, [uuid]), key=_BY_LAST)
     by_consumer: dict[str, tuple[int, dict[str, int]]] = {}
-    modified_at = None
-    for _, project, user, consumer, generation, resource_class, used, modified, _ in sorted(
-        rows, key=_BY_LAST
-    ):
-        if None not in (project, user, resource_class):
-            by_consumer.setdefault(consumer, (generation, {}))[1][resource_class] = used
-            modified_at = _later(modified_at, modified)
-    return ProviderAllocations(rows[0][0] or 0, by_consumer, modified_at) if rows else None
+    times: set[datetime | str | None] = set()
+    for _, project, user, consumer, generation, resource_class, used, modified, _ in rows:
+        if project is not None and user is not None and resource_class is not None:
+            held = by_consumer.get(consumer)
+            if held is None:
+                held = by_consumer[consumer] = generation, {}
+            held[1][resource_class] = used
+            times.add(modified)
+    return ProviderAllocations(rows[0][0] or 0, by_consumer, _latest(times)) if rows else None
 
 
 def allocations_of_owner(
@@ -150,9 +154,10 @@ def _of_owner(query: Select[Any], project: str, user: str | None) -> Select[Any]
     return query if user is None else query.where(t.users.c.external_id == user)
 
 
-def _later(one: datetime | None, other: datetime | str | None) -> datetime | None:
-    if isinstance(other, str):
-        other = datetime.fromisoformat(other)
-    if one is None or other is None:
-        return one or other
-    return max(one, other)
+def _latest(times: set[datetime | str | None]) -> datetime | None:
+    """Of those that are known. What was written together has the same, so that there are few."""
+    return max((_time(each) for each in times if each is not None), default=None)
+
+
+def _time(value: datetime | str) -> datetime:
+    return datetime.fromisoformat(value) if isinstance(value, str) else value

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import formatdate
 from enum import Enum
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
@@ -29,8 +28,7 @@ UNDATED: Final = _Undated.UNDATED
 Modified = datetime | Literal[_Undated.UNDATED] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     status: int
     body: bytes | None = None
     location: str | None = None
@@ -74,7 +72,7 @@ def last_known(times: Iterable[datetime | None]) -> datetime | None:
 
 def http_date(time: datetime) -> str:
     """In the form of HTTP; times without a zone are UTC, as the database keeps them."""
-    return _http_date(time.replace(microsecond=0))
+    return _http_date(time.replace(microsecond=0) if time.microsecond else time)
 
 
 @lru_cache(maxsize=4096)

@@ -21,11 +21,13 @@ HEADER = microversion_parse.STANDARD_HEADER
 ENVIRON_HEADER = "HTTP_" + HEADER.upper().replace("-", "_")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Version:
+    """There is one of each, in VERSIONS, so that it is quick to look up what belongs to it."""
+
     minor: int
-    text: str = field(init=False, compare=False)
-    header: str = field(init=False, compare=False)
+    text: str = field(init=False)
+    header: str = field(init=False)
     """The value of the header that goes back with the answer."""
 
     def __post_init__(self) -> None:

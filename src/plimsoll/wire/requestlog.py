@@ -103,7 +103,7 @@ class RequestLog:
             return self._probes(environ, start_response)
         given = environ.get("HTTP_X_OPENSTACK_REQUEST_ID", "")
         request_id = _new_id()
-        LoggedRequest(environ, request_id, given if _GLOBAL_ID.fullmatch(given) else None)
+        LoggedRequest(environ, request_id, given if given and _GLOBAL_ID.fullmatch(given) else None)
         environ[REQUEST_ID_KEY] = request_id
         if environ.get("HTTP_ACCEPT", "") in ("", "*/*"):
             environ["HTTP_ACCEPT"] = JSON
@@ -114,11 +114,9 @@ class RequestLog:
         def start(
             status: str, headers: list[tuple[str, str]], exc_info: Any = None
         ) -> Callable[[bytes], object]:
-            named = {name.lower(): value for name, value in headers}
             if LOG.isEnabledFor(logging.INFO):
-                _log(environ, status, named.get("content-length"))
-            if _HEADER not in named:
-                headers = [*headers, (_HEADER, request_id)]
+                _log(environ, status, headers)
+            headers.append((_HEADER, request_id))
             return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
 
         return self._app(environ, start)
@@ -126,11 +124,12 @@ class RequestLog:
 
 def _new_id() -> str:
     """A uuid that nobody has to be kept from guessing, after the prefix that OpenStack's services use."""
-    digits = f"{random.getrandbits(128):032x}"
+    digits = random.getrandbits(128).to_bytes(16, "big").hex()
     return f"req-{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
 
-def _log(environ: WSGIEnvironment, status: str, length: str | None) -> None:
+def _log(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]) -> None:
+    length = _length(headers)
     facts = {
         "REMOTE_ADDR": environ.get("REMOTE_ADDR", "-"),
         "REQUEST_METHOD": environ["REQUEST_METHOD"],
@@ -140,6 +139,13 @@ def _log(environ: WSGIEnvironment, status: str, length: str | None) -> None:
         "microversion": str(environ.get(VERSION_KEY, "-")),
     }
     LOG.handle(_Line(facts))
+
+
+def _length(headers: list[tuple[str, str]]) -> str | None:
+    for name, value in headers:
+        if name.lower() == "content-length":
+            return value
+    return None
 
 
 _FORM = (
@@ -155,15 +161,12 @@ class _Line(logging.LogRecord):
     """It may be made into text at any later time: see `plimsoll.logs`."""
 
     def __init__(self, facts: dict[str, str]) -> None:
-        now = time.time()
-        self.__dict__.update(
-            _IN_COMMON,
-            args=facts,
-            created=now,
-            msecs=now % 1 * 1000,
-            process=os.getpid(),
-            thread=threading.get_ident(),
-        )
+        about = self.__dict__ = _IN_COMMON.copy()
+        about["args"] = facts
+        about["created"] = now = time.time()
+        about["msecs"] = now % 1 * 1000
+        about["process"] = os.getpid()
+        about["thread"] = threading.get_ident()
 
 
 _IN_COMMON = logging.LogRecord(LOG.name, logging.INFO, __file__, 0, _FORM, (), None).__dict__

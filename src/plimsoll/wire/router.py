@@ -42,10 +42,10 @@ class Router:
     def find(self, path: str) -> tuple[Place, dict[str, str]] | None:
         """The place at a path and the values in it."""
         parts = path.split("/")
-        if path.endswith("\n"):
+        if path[-1:] == "\n":
             _drop_line_end(parts)
         place, values = self._places.get(_key(parts)), parts[2::2]
-        if place is None or parts[0] or not all(values):
+        if place is None or parts[0] or "" in values:
             return None
         return place, dict(zip(place.names, values, strict=True))
 

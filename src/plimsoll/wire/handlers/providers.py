@@ -7,7 +7,7 @@ from __future__ import annotations
 import uuid
 
 from plimsoll.service import providers
-from plimsoll.wire.answers import Answer, latest
+from plimsoll.wire.answers import Answer, latest, now
 from plimsoll.wire.bodies import providers as bodies
 from plimsoll.wire.call import Call, accepted
 from plimsoll.wire.features import Feature as F
@@ -25,7 +25,7 @@ def find(call: Call) -> Answer:
 def show(call: Call) -> Answer:
     provider = accepted(providers.get(call.placement, call.params["uuid"]))
     body = views.provider(provider, call.version, call.prefix)
-    return Answer(200, body, modified=latest((provider.modified_at,)))
+    return Answer(200, body, modified=provider.modified_at or now())
 
 
 def create(call: Call) -> Answer:
@@ -39,7 +39,7 @@ def create(call: Call) -> Answer:
     if not call.version.has(F.SHOW_CREATED_PROVIDER):
         return Answer(201, location=location)
     body = views.provider(provider, call.version, call.prefix)
-    return Answer(200, body, location, latest((provider.modified_at,)))
+    return Answer(200, body, location, provider.modified_at or now())
 
 
 def change(call: Call) -> Answer:
@@ -57,7 +57,7 @@ def change(call: Call) -> Answer:
         uuid=known.uuid,
     )
     body = views.provider(provider, call.version, call.prefix)
-    return Answer(200, body, modified=latest((provider.modified_at,)))
+    return Answer(200, body, modified=provider.modified_at or now())
 
 
 def delete(call: Call) -> Answer:

@@ -172,7 +172,9 @@ def _groups(query: Query, version: Version) -> dict[str, _Draft]:
         if found is None:
             continue
         suffix = found[2] or ""
-        group = groups.setdefault(suffix, _Draft())
+        group = groups.get(suffix)
+        if group is None:
+            group = groups[suffix] = _Draft()
         match found[1]:
             case "resources":
                 group.resources = conditions.resources(value)

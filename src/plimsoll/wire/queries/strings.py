@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeVar
 
-import webob
 from jsonschema import FormatChecker
+from webob.compat import parse_qsl_text
 
 from plimsoll.wire.microversion import Version
 from plimsoll.wire.problems import Problem
@@ -50,10 +50,9 @@ class Query:
 
 def parsed(text: str) -> Query:
     """The parameters of a query string. Raises a `Problem` where it is not UTF-8."""
-    request = webob.Request({"REQUEST_METHOD": "GET", "QUERY_STRING": text})
     try:
-        # How escapes are read that are not quite right is visible too, so it is left to whom clients know.
-        return Query(tuple(request.GET.items()))
+        # How escapes are read that are not quite right is visible too, so it is left to whom clients know: to WebOb.
+        return Query(tuple(parse_qsl_text(text)))
     except UnicodeError as problem:
         raise Problem(400, f"Invalid query string parameters: {problem}") from None
 

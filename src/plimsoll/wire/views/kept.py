@@ -9,8 +9,7 @@ the second time, and all pieces of a chunk of the index cost one: that makes ans
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 from plimsoll.domain.provider import Provider
@@ -104,10 +103,8 @@ class Variants:
         return kept
 
 
-def separated(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def separated(pieces: Sequence[bytes]) -> list[bytes]:
     """With commas between them, to be joined with what stands around them: large answers are not to be copied twice."""
-    pieces = iter(pieces)
-    yield from islice(pieces, 1)
-    for piece in pieces:
-        yield b","
-        yield piece
+    spread = [b","] * (2 * len(pieces) - 1)
+    spread[::2] = pieces
+    return spread

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import cache, partial
+from functools import lru_cache, partial
 
 import orjson
 
@@ -25,6 +25,8 @@ _LINKS = (
     ("allocations", F.ALLOCATIONS_LINK),
 )
 
+_HERE = "{uuid}"
+
 _variants = Variants()
 
 
@@ -33,12 +35,12 @@ def path_of(uuid: str) -> str:
 
 
 def provider(one: Provider, version: Version, prefix: str) -> bytes:
-    return _encoded(one, links=_links(version), nested=version.has(F.PROVIDER_TREES), prefix=prefix)
+    return _encoded(one, _links(version, prefix), nested=version.has(F.PROVIDER_TREES))
 
 
 def providers(several: Picked, version: Version, prefix: str) -> bytes:
-    links, nested = _links(version), version.has(F.PROVIDER_TREES)
-    kept = _variants.of((links, nested, prefix), partial(_encoded, links=links, nested=nested, prefix=prefix))
+    links, nested = _links(version, prefix), version.has(F.PROVIDER_TREES)
+    kept = _variants.of((links, nested), partial(_encoded, links=links, nested=nested))
     return b"".join((b'{"resource_providers":[', *separated(kept.of(several)), b"]}"))
 
 
@@ -55,21 +57,22 @@ def _last_change(several: Iterable[Provider]) -> datetime | None:
 _last_changes = OfChunks(_last_change)
 
 
-@cache
-def _links(version: Version) -> tuple[str, ...]:
-    return tuple(name for name, since in _LINKS if since is None or version.has(since))
+@lru_cache(maxsize=256)
+def _links(version: Version, prefix: str) -> tuple[bytes, ...]:
+    """The links of any provider, encoded; its uuid belongs between them."""
+    url = prefix + path_of(_HERE)
+    names = [name for name, since in _LINKS if since is None or version.has(since)]
+    links = [{"rel": "self", "href": url}, *[{"rel": name, "href": f"{url}/{name}"} for name in names]]
+    return tuple(orjson.dumps(links).split(_HERE.encode()))
 
 
-def _encoded(one: Provider, *, links: tuple[str, ...], nested: bool, prefix: str) -> bytes:
-    url = prefix + path_of(one.uuid)
+def _encoded(one: Provider, links: tuple[bytes, ...], *, nested: bool) -> bytes:
+    uuid = orjson.dumps(one.uuid)
     shown: dict[str, object] = {
-        "uuid": one.uuid,
+        "uuid": orjson.Fragment(uuid),
         "name": one.name,
         "generation": one.generation,
-        "links": [
-            {"rel": "self", "href": url},
-            *[{"rel": name, "href": f"{url}/{name}"} for name in links],
-        ],
+        "links": orjson.Fragment(uuid[1:-1].join(links)),
     }
     if nested:
         shown["parent_provider_uuid"] = one.parent

@@ -17,16 +17,18 @@ Sheet: TypeAlias = NDArray[np.uint8]
 
 def sheet(lines: int, parts: Sequence[bytes | Texts]) -> Sheet:
     """So many lines, each made of the same parts; of a column of words each line has its own."""
-    widths = [len(part) if isinstance(part, bytes) else part.itemsize for part in parts]
-    blank = b"".join([part if isinstance(part, bytes) else bytes(part.itemsize) for part in parts])
-    written = np.empty((lines, len(blank)), np.uint8)
-    written[:] = np.frombuffer(blank, np.uint8)
-    start = 0
-    for part, width in zip(parts, widths, strict=True):
-        if not isinstance(part, bytes):
-            words = f"V{width}"
-            written[:, start : start + width].view(words)[:, 0] = part.view(words)
-        start += width
+    blank = b""
+    columns: list[tuple[int, Texts]] = []
+    for part in parts:
+        if isinstance(part, bytes):
+            blank += part
+        else:
+            columns.append((len(blank), part))
+            blank += bytes(part.itemsize)
+    written = np.frombuffer(bytearray(blank) * lines, np.uint8).reshape(lines, len(blank))
+    for start, column in columns:
+        word = f"V{column.itemsize}"
+        written[:, start : start + column.itemsize].view(word)[:, 0] = column.view(word)
     return written
 
 
