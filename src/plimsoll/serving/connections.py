@@ -136,7 +136,9 @@ class Connection:
     def _send(self, *parts: bytes) -> None:
         self._waiting = time.monotonic()
         for part in parts:
-            self._socket.sendall(part)
+            sent = self._socket.send(part)
+            if sent < len(part):
+                self._socket.sendall(memoryview(part)[sent:])
         self._waiting = None
 
     def _answer(self, request: Request) -> bool:

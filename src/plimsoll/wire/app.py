@@ -9,6 +9,7 @@ of here.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Iterable
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -37,6 +38,8 @@ LOG = logging.getLogger(__name__)
 
 NO_CONTENT = 204
 
+_SEEING = "plimsoll.seeing"
+
 NO_IDENTITY = Problem(
     503, "Keystone cannot be asked about this token just now. Nothing was changed. Try again.", retry_after=5
 )
@@ -51,13 +54,24 @@ def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGI
     app: WSGIApplication = Unidentified(guarded(api, conf))
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
-    app = RequestLog(app, Probes(placement))
+    app = _asking_ahead(RequestLog(app, Probes(placement)), api)
     prefix = mount.normal(conf.plimsoll.prefix)
     if prefix:
         app = mount.Mount(prefix, inside=app, outside=RequestLog(_nothing_but(prefix)))
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         app = noting_who_connected(HTTPProxyToWSGI(app, conf))
     return Drain(app, conf.plimsoll.max_body_bytes)
+
+
+def _asking_ahead(app: WSGIApplication, api: Api) -> WSGIApplication:
+    """The database is asked, before all else, whether memory has the present: the answer comes while others do their part."""
+
+    def asked(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] == "GET":
+            api.ask_ahead(environ)
+        return app(environ, start_response)
+
+    return asked
 
 
 class Unidentified:
@@ -118,6 +132,13 @@ class Api:
             reply = _of_problem(Problem(500, words), environ, version)
         return _sent(reply, start_response)
 
+    def ask_ahead(self, environ: WSGIEnvironment) -> None:
+        """For a read that will be answered from memory, whoever makes it."""
+        found = self._router.find(environ.get("PATH_INFO", ""))
+        if found is not None and found[0].is_in_memory:
+            with contextlib.suppress(Exception):  # whoever reads finds out
+                environ[_SEEING] = self._placement.seeing(ahead=True)
+
     def _reply(self, environ: WSGIEnvironment, version: Version) -> Reply:
         _check_content_headers(environ)
         # The path as it came, not decoded: what is quoted from it has always been quoted like that.
@@ -130,7 +151,7 @@ class Api:
             raise Problem(405, METHOD_NOT_ALLOWED, allow=place.allow)
         placement = self._placement
         if route.method == "GET":
-            placement = placement.seeing(ahead=route.from_memory)
+            placement = environ.get(_SEEING) or placement.seeing()
         call = Call(environ, version, params, caller_of(environ), placement, self._longest_body)
         for check in route.checks:
             check(call)

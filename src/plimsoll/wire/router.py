@@ -24,6 +24,8 @@ class Place:
     """The methods that a 405 names."""
     names: tuple[str, ...]
     """What the values in the path are called."""
+    is_in_memory: bool
+    """Whether memory has what is read there."""
     _by_method: Mapping[str, tuple[Route, ...]]
     """For each method, the route at each minor version."""
 
@@ -69,6 +71,7 @@ def _place(path: str, routes: list[Route]) -> Place:
         path=path,
         allow=", ".join(listed),
         names=tuple(part.strip("{}") for part in path.split("/")[2::2]),
+        is_in_memory=any(route.method == "GET" and route.from_memory for route in routes),
         _by_method={
             method: tuple(
                 next(
