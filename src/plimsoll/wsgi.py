@@ -47,8 +47,12 @@ class _Application:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if self._process != os.getpid():
             self.load()
+        return self.loaded(environ, start_response)
+
+    @property
+    def loaded(self) -> WSGIApplication:
         assert self._loaded is not None
-        return self._loaded(environ, start_response)
+        return self._loaded
 
 
 application = _Application()
@@ -57,6 +61,11 @@ application = _Application()
 def load_application() -> WSGIApplication:
     """The service of this process, loaded. Whoever asks again is given the same."""
     return application.load()
+
+
+def load_for_good() -> WSGIApplication:
+    """The same for a process that forks off none: nothing has to look, at each request, which process it is in."""
+    return application.load().loaded
 
 
 def _load() -> WSGIApplication:

@@ -26,7 +26,7 @@ from plimsoll.serving.listening import Listen
 
 LOG = logging.getLogger(__name__)
 
-APPLICATION_FACTORY = "plimsoll.wsgi:load_application"
+APPLICATION_FACTORY = "plimsoll.wsgi:load_for_good"
 
 _PAUSE = 1.0
 """Seconds before a worker is started again in the place of one that could not begin."""

@@ -92,11 +92,13 @@ _DECIDING = (
 
 
 class RequestLog:
-    __slots__ = ("_app", "_probes")
+    __slots__ = ("_app", "_in_common", "_probes")
 
     def __init__(self, app: WSGIApplication, probes: WSGIApplication | None = None) -> None:
         self._app = app
         self._probes = probes or app
+        # Whoever is forked off after this loads the application anew.
+        self._in_common = {**_IN_COMMON, "process": os.getpid()}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ.get("PATH_INFO") == health.PATH:  # here, so that it needs no layer of its own
@@ -115,7 +117,7 @@ class RequestLog:
             status: str, headers: list[tuple[str, str]], exc_info: Any = None
         ) -> Callable[[bytes], object]:
             if LOG.isEnabledFor(logging.INFO):
-                _log(environ, status, headers)
+                LOG.handle(_Line(self._in_common, _facts(environ, status, headers)))
             headers.append((_HEADER, request_id))
             return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
 
@@ -128,9 +130,9 @@ def _new_id() -> str:
     return f"req-{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
 
-def _log(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]) -> None:
+def _facts(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]) -> dict[str, str]:
     length = _length(headers)
-    facts = {
+    return {
         "REMOTE_ADDR": environ.get("REMOTE_ADDR", "-"),
         "REQUEST_METHOD": environ["REQUEST_METHOD"],
         "REQUEST_URI": _uri(environ),
@@ -138,7 +140,6 @@ def _log(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]) 
         "bytes": length or ("0" if status.startswith("204") else "-"),
         "microversion": str(environ.get(VERSION_KEY, "-")),
     }
-    LOG.handle(_Line(facts))
 
 
 def _length(headers: list[tuple[str, str]]) -> str | None:
@@ -160,12 +161,11 @@ class _Line(logging.LogRecord):
     is_settled = True
     """It may be made into text at any later time: see `plimsoll.logs`."""
 
-    def __init__(self, facts: dict[str, str]) -> None:
-        about = self.__dict__ = _IN_COMMON.copy()
+    def __init__(self, in_common: dict[str, Any], facts: dict[str, str]) -> None:
+        about = self.__dict__ = in_common.copy()
         about["args"] = facts
         about["created"] = now = time.time()
         about["msecs"] = now % 1 * 1000
-        about["process"] = os.getpid()
         about["thread"] = threading.get_ident()
 
 

@@ -148,7 +148,10 @@ class _Stream:
             # One that is as long as can be is followed by another, if an empty one.
             for number, at in enumerate(range(0, len(content) + 1, _LONGEST)):
                 part = content[at : at + _LONGEST]
-                self._socket.sendall((len(part) | number << 24).to_bytes(4, "little") + part)
+                packet = (len(part) | number << 24).to_bytes(4, "little") + part
+                sent = self._socket.send(packet)
+                if sent < len(packet):
+                    self._socket.sendall(packet[sent:])
         except OSError as error:
             raise self._lost(CR.CR_SERVER_GONE_ERROR, error) from error
 
