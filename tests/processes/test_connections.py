@@ -17,6 +17,8 @@ LONG = b"x" * 300_000
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with Service(tmp_path_factory.mktemp("service")) as service:
+        for trait in ("CUSTOM_THERE", "CUSTOM_GOING"):
+            assert service.client().call("PUT", f"/traits/{trait}", version="1.6")[0] == 201
         yield service
 
 
@@ -30,16 +32,16 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         ("POST", "/resource_providers", LONG, {"openstack-api-version": "placement 1.99"}, 406),
         ("PATCH", "/resource_providers", LONG, {}, 405),
         ("PUT", "/traits/CUSTOM_X", b"{}", {"openstack-api-version": "placement 1.6"}, 201),
-        ("PUT", "/traits/CUSTOM_X", LONG, {"openstack-api-version": "placement 1.6"}, 204),
+        ("PUT", "/traits/CUSTOM_THERE", LONG, {"openstack-api-version": "placement 1.6"}, 204),
         (
             "PUT",
-            "/traits/CUSTOM_X",
+            "/traits/CUSTOM_THERE",
             b"",
             {"openstack-api-version": "placement 1.6", "content-length": "0"},
             204,
         ),
         ("GET", "/resource_providers", LONG, {}, 200),
-        ("DELETE", "/traits/CUSTOM_X", LONG, {"openstack-api-version": "placement 1.6"}, 204),
+        ("DELETE", "/traits/CUSTOM_GOING", LONG, {"openstack-api-version": "placement 1.6"}, 204),
         ("GET", "/", LONG, {}, 200),
     ],
 )

@@ -27,6 +27,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     directory = tmp_path_factory.mktemp("service")
     configure(directory)
     with Service(directory, workers=2) as service:
+        assert eventually(lambda: "listens on" in service.log())  # all of its workers do
         yield service
 
 

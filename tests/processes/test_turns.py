@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from tests.support.running import Client, Service
 
-HOSTS, DEVICES = 2, 8
+HOSTS, DEVICES = 3, 8
 PUZZLE = "/allocation_candidates?group_policy=isolate&" + "&".join(
     f"resources_{number}=CUSTOM_DEVICE:1" for number in range(DEVICES)
 )
