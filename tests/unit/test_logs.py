@@ -16,7 +16,7 @@ from oslo_log import log
 from oslo_log.formatters import ContextFormatter, JSONFormatter
 
 from plimsoll.logs import MOMENT, Deferred, LaterJSON, QuickFormatter
-from plimsoll.wire.requestlog import LoggedRequest, _Line
+from plimsoll.wire.requestlog import _IN_COMMON, LoggedRequest, _Line
 
 FACTS = ("REMOTE_ADDR", "REQUEST_METHOD", "REQUEST_URI", "status", "bytes", "microversion")
 FORMATS = (
@@ -61,7 +61,7 @@ def test_lines_in_a_request_are_as_oslo_log_writes_them(conf: cfg.ConfigOpts, le
 def test_the_line_of_a_request_has_all_that_a_format_may_ask_for(conf: cfg.ConfigOpts) -> None:
     slow = ContextFormatter(project="placement", version="1", config=conf)
     quick = QuickFormatter(slow, conf)
-    made = _Line(dict.fromkeys(FACTS, "x"))
+    made = _Line(_IN_COMMON, dict.fromkeys(FACTS, "x"))
     assert made.__dict__.keys() == line().__dict__.keys()
     assert quick.format(made) == slow.format(logging.makeLogRecord(dict(made.__dict__)))
 
@@ -162,7 +162,7 @@ def test_json_of_a_request_that_is_made_later_is_what_oslo_log_would_have_writte
     for request_id in ("req-1", "req-2"):
         LoggedRequest({"HTTP_X_USER_ID": "ann", "HTTP_X_AUTH_TOKEN": "secret"}, request_id, "req-0")
         for record in (
-            _Line(dict.fromkeys(FACTS, "x")),
+            _Line(_IN_COMMON, dict.fromkeys(FACTS, "x")),
             logging.LogRecord("plimsoll.x", logging.INFO, __file__, 1, "all %s", (hands,), None),
             logging.LogRecord("plimsoll.x", logging.ERROR, __file__, 1, "over\nboard", (), None),
         ):

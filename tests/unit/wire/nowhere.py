@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Nowhere:
-    def seeing(self, *, ahead: bool) -> Nowhere:
+    def seeing(self, *, ahead: bool = False) -> Nowhere:
         return self
 
     def read(self, question: Callable[[Placement], T]) -> T:

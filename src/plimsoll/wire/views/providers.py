@@ -25,7 +25,8 @@ _LINKS = (
     ("allocations", F.ALLOCATIONS_LINK),
 )
 
-_HERE = "{uuid}"
+_HERE = "\0"
+"""Stands for a uuid, and in no path."""
 
 _variants = Variants()
 
@@ -63,7 +64,7 @@ def _links(version: Version, prefix: str) -> tuple[bytes, ...]:
     url = prefix + path_of(_HERE)
     names = [name for name, since in _LINKS if since is None or version.has(since)]
     links = [{"rel": "self", "href": url}, *[{"rel": name, "href": f"{url}/{name}"} for name in names]]
-    return tuple(orjson.dumps(links).split(_HERE.encode()))
+    return tuple(orjson.dumps(links).split(orjson.dumps(_HERE)[1:-1]))
 
 
 def _encoded(one: Provider, links: tuple[bytes, ...], *, nested: bool) -> bytes:
