@@ -118,9 +118,8 @@ class Connection:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def _next_request(self) -> Request | None:
-        self._waiting = (
-            time.monotonic()
-        )  # for all of its head: whoever sends that drop by drop is not waited for
+        # For all of its head: whoever sends that drop by drop is not waited for.
+        self._waiting = time.monotonic()
         request = self._requests.next()
         self._waiting = None
         return request
@@ -134,11 +133,12 @@ class Connection:
         return content
 
     def _send(self, *parts: bytes) -> None:
-        self._waiting = time.monotonic()
         for part in parts:
-            sent = self._socket.send(part)
-            if sent < len(part):
-                self._socket.sendall(memoryview(part)[sent:])
+            rest = memoryview(part)
+            while rest:
+                # Anew with each piece: a slow client is waited for, a dead one is not.
+                self._waiting = time.monotonic()
+                rest = rest[self._socket.send(rest) :]
         self._waiting = None
 
     def _answer(self, request: Request) -> bool:

@@ -295,3 +295,14 @@ def test_who_says_nothing_or_says_it_drop_by_drop_is_hung_up_on(connect: Connect
         assert not client.connections.are_all_closed
         client.connections.close_idle(0.2)
         assert client.has_been_left()
+
+
+def test_a_long_answer_comes_whole_to_a_client_that_reads_it_late(connect: Connect) -> None:
+    def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        start_response("200 OK", [])
+        return [b"x" * (8 << 20)]
+
+    client = connect(app)
+    client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    time.sleep(0.1)
+    assert client.answer()[2] == b"x" * (8 << 20)
