@@ -17,7 +17,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +53,9 @@ def run(
         except _Stopped:
             pass
         except _NoWorker:
-            supervisor.end()
             sys.exit(1)
-        supervisor.end()
+        finally:
+            supervisor.end()
 
 
 class _Stopped(Exception):
@@ -70,7 +70,8 @@ class _Told:
     """What signals have asked for."""
 
     def __init__(self) -> None:
-        self.stop = self.reload = False
+        self.reload = False
+        self._to_stop = False
         self._had_terminal = _has_terminal()
         self._reading, self._writing = os.pipe()
         os.set_blocking(self._writing, False)
@@ -94,15 +95,18 @@ class _Told:
         return self._reading
 
     def hear(self) -> None:
+        """Raises _Stopped if that was said."""
         with contextlib.suppress(BlockingIOError):
             os.read(self._reading, 512)
+        if self._to_stop:
+            raise _Stopped
 
     def _stop(self, *_: Any) -> None:
-        self.stop = True
+        self._to_stop = True
 
     def _hang_up(self, *_: Any) -> None:
         if self._had_terminal and not _has_terminal():  # it hung up: whoever started us there has gone
-            self.stop = True
+            self._stop()
         else:
             self.reload = True
 
@@ -134,11 +138,8 @@ class _Worker:
 
     def wait_until_it_listens(self, told: _Told) -> None:
         """Raises the reason if it does not get there."""
-        while self not in (ready := _wait([told, self])):
-            if told in ready:
-                told.hear()
-                if told.stop:
-                    raise _Stopped
+        while self not in _wait([told, self]):
+            told.hear()
         said = os.read(self._line, 4096).decode()
         if said != worker.LISTENING:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -167,6 +168,15 @@ def _wait(sources: Iterable[_Told | _Worker], seconds: float | None = None) -> l
         return [key.fileobj for key, _ in selector.select(seconds)]
 
 
+def _end(workers: Sequence[_Worker]) -> None:
+    """All at once, after they have finished what they have begun."""
+    for each in workers:
+        each.process.terminate()
+    until = time.monotonic() + worker.SECONDS_TO_FINISH + 1
+    for each in workers:
+        each.end(until)
+
+
 class _Supervisor:
     def __init__(self, factory: str, listening: socket.socket, listen: Listen, told: _Told) -> None:
         self._factory = factory
@@ -189,8 +199,6 @@ class _Supervisor:
     def watch(self, reread: Callable[[], int]) -> None:
         """Until it is to stop, which raises _Stopped."""
         while True:
-            if self._told.stop:
-                raise _Stopped
             if self._told.reload:
                 self._told.reload = False
                 self._reload(reread)
@@ -202,11 +210,7 @@ class _Supervisor:
             self._told.hear()
 
     def end(self) -> None:
-        for each in self._workers:
-            each.process.terminate()
-        until = time.monotonic() + worker.SECONDS_TO_FINISH + 1
-        for each in self._workers:
-            each.end(until)
+        _end(self._workers)
 
     def _started(self) -> _Worker:
         return _Worker(self._factory, self._listening, self._threads)
@@ -217,8 +221,7 @@ class _Supervisor:
             self._threads = reread()
             for place, old in enumerate(self._workers):
                 self._workers[place] = self._new()
-                old.process.terminate()
-                old.end(time.monotonic() + worker.SECONDS_TO_FINISH + 1)
+                _end([old])
         except _Stopped:
             raise
         except Exception as problem:
@@ -245,10 +248,5 @@ class _Supervisor:
                 LOG.error("No worker in the place of one that died: %s", problem)
                 if not any(each.is_alive for each in self._workers):
                     raise _NoWorker from None
-            self._pause()
-
-    def _pause(self) -> None:
-        _wait([self._told], _PAUSE)
-        self._told.hear()
-        if self._told.stop:
-            raise _Stopped
+            _wait([self._told], _PAUSE)
+            self._told.hear()

@@ -38,7 +38,7 @@ LOG = logging.getLogger(__name__)
 
 NO_CONTENT = 204
 
-_SEEING = "plimsoll.seeing"
+_FOUND, _SEEING = "plimsoll.found", "plimsoll.seeing"
 
 NO_IDENTITY = Problem(
     503, "Keystone cannot be asked about this token just now. Nothing was changed. Try again.", retry_after=5
@@ -134,7 +134,7 @@ class Api:
 
     def ask_ahead(self, environ: WSGIEnvironment) -> None:
         """For a read that will be answered from memory, whoever makes it."""
-        found = self._router.find(environ.get("PATH_INFO", ""))
+        found = environ[_FOUND] = self._router.find(environ.get("PATH_INFO", ""))
         if found is not None and found[0].is_in_memory:
             with contextlib.suppress(Exception):  # whoever reads finds out
                 environ[_SEEING] = self._placement.seeing(ahead=True)
@@ -142,7 +142,7 @@ class Api:
     def _reply(self, environ: WSGIEnvironment, version: Version) -> Reply:
         _check_content_headers(environ)
         # The path as it came, not decoded: what is quoted from it has always been quoted like that.
-        found = self._router.find(environ.get("PATH_INFO", ""))
+        found = environ.get(_FOUND) or self._router.find(environ.get("PATH_INFO", ""))
         if found is None:
             raise Problem(404, bare=True)
         place, params = found
