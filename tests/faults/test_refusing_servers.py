@@ -58,6 +58,25 @@ class Case:
         assert says_nothing_was_changed(answer)
         assert self.books.holders([self.host]) == {}
 
+    def assert_not_permitted(self, answer: Answer) -> None:
+        """In one sentence, which names whom it is about. What the database says of its tables is for the log."""
+        self.assert_refused(answer)
+        assert " The database does not permit this to the user 'placement'. Nothing was" in answer.detail
+
+    @contextmanager
+    def without(self, right: str) -> Iterator[None]:
+        """A right on all tables that the service's user does not have for a while."""
+        where = (
+            "ALL TABLES IN SCHEMA public" if self.engine == "postgresql" else f"{self.stranger.database}.*"
+        )
+        self.stranger.run(f"REVOKE {right} ON {where} FROM placement")
+        self.stranger.end_all()  # who is connected keeps a right
+        try:
+            yield
+        finally:
+            self.stranger.run(f"GRANT {right} ON {where} TO placement")
+            self.stranger.end_all()
+
 
 @pytest.fixture
 def case(ground: Ground, url: str, impatient: None) -> Iterator[Case]:
@@ -188,6 +207,45 @@ def test_a_server_that_is_read_only_takes_no_writes_and_answers_reads(case: Case
             off,
         )
         case.stranger.end_all()
+    assert case.claim().status == 204
+
+
+@pytest.mark.parametrize("right", ["INSERT", "SELECT"])
+def test_a_right_that_is_missing_is_named_and_not_taken_for_a_server_that_takes_no_writes(
+    case: Case, right: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with case.without(right):
+        case.assert_not_permitted(case.claim())
+        if right == "SELECT":
+            case.assert_not_permitted(case.api.get(f"/allocations/{new_uuid()}"))
+        else:
+            case.assert_reads_go_on()
+    words = (
+        "permission denied for table" if case.engine == "postgresql" else f"{right} command denied to user"
+    )
+    assert words in caplog.text
+    settle(case.api)
+    assert case.claim().status == 204
+
+
+def test_a_user_who_is_not_let_in_is_not_taken_for_a_server_that_cannot_be_reached(
+    case: Case, caplog: pytest.LogCaptureFixture
+) -> None:
+    if case.engine == "postgresql":
+        off, on = "ALTER ROLE placement NOLOGIN", "ALTER ROLE placement LOGIN"
+        words = 'role "placement" is not permitted to log in'
+    else:
+        off, on = (f"ALTER USER placement@'%' ACCOUNT {state}" for state in ("LOCK", "UNLOCK"))
+        words = "this account is locked"
+    case.stranger.run(off)
+    case.stranger.end_all()
+    try:
+        case.assert_not_permitted(case.claim())
+        case.assert_not_permitted(case.api.get(f"/resource_providers/{case.host}"))
+    finally:
+        case.stranger.run(on)
+    assert words in caplog.text
+    settle(case.api)
     assert case.claim().status == 204
 
 

@@ -57,6 +57,15 @@ class Refusing(DatabaseFault):
     retry_after = 10
 
 
+class NotPermitted(Refusing):
+    """A right is missing, or there is no way in. Who may do what is for an operator to say, so it is said of whom."""
+
+    def __init__(self, reason: object = "", user: str | None = None) -> None:
+        whom = f" to the user {user!r}" if user else ""
+        self.summary = f"The database does not permit this{whom}."
+        super().__init__(reason)
+
+
 class ValueNotKept(Exception):
     """The database has no way to keep a text or number that the request gave: a mistake of the request's."""
 

@@ -27,6 +27,7 @@ from plimsoll.storage.faults import (
     Busy,
     DatabaseFault,
     Interrupted,
+    NotPermitted,
     Overtaken,
     Refusing,
     Unreachable,
@@ -64,7 +65,13 @@ _FAULTS: dict[type[DatabaseFault | ValueNotKept], frozenset[int]] = {
         (
             *(1290, 1792, 1836, 1874),  # read-only
             *(3, 1021, 1026, 1030, 1114, 1194),  # the disk is full, or broken
-            *(1044, 1045, 1049, 1142, 1143, 1227),  # not permitted, or not there
+            1049,  # no such database
+        )
+    ),
+    NotPermitted: frozenset(
+        (
+            *(1044, 1142, 1143, 1227),  # on a database, a table, a column; or at all
+            *(1045, 1130, 1698, 1820, 1862, 3118, 4151),  # wrong password, host not let in, expired, locked
         )
     ),
     ValueNotKept: frozenset((1267, 1270, 1271, 3854, 3988)),  # a character that the tables have no place for
@@ -223,7 +230,7 @@ class MySQL(Server):
         if type(error).__name__ == "InterfaceError" and number in (0, 2006, 2013):
             return Unreachable("The connection was lost.")
         kind = _KIND_OF.get(number) if isinstance(number, int) else None
-        return None if kind is None else kind(error)
+        return None if kind is None else self.fault(kind, error)
 
 
 def _converters() -> dict[Any, Any]:

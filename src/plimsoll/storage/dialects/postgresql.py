@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import select
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from plimsoll.storage.faults import (
     Busy,
     DatabaseFault,
     Interrupted,
+    NotPermitted,
     Overtaken,
     Refusing,
     Unreachable,
@@ -39,10 +41,10 @@ _FAULTS: dict[str, type[DatabaseFault]] = {
     "08": Unreachable,  # connection exceptions
     "25006": Refusing,  # read-only transaction: a standby, or told to be
     "25P03": Unreachable,  # idle in transaction for too long
-    "28": Refusing,  # wrong password, no such user
+    "28": NotPermitted,  # wrong password, no such user
     "3D000": Refusing,  # no such database
     "40": Busy,  # deadlock, serialization failure
-    "42501": Refusing,  # not permitted
+    "42501": NotPermitted,
     "53": Refusing,  # disk full, out of memory
     "53300": Unreachable,  # too many connections
     "55P03": Busy,  # lock not available
@@ -53,6 +55,12 @@ _FAULTS: dict[str, type[DatabaseFault]] = {
     "XX": Refusing,  # the server found itself in disorder
 }
 
+# The client library keeps the state to itself when a connection is refused, and passes on the words. A server that
+# speaks another language is taken for one that cannot be reached; the log has its words all the same.
+_NOT_LET_IN = re.compile(
+    'FATAL:  (permission denied|.* authentication failed|role ".*" (does not exist|is not permitted)'
+    "|(no )?pg_hba.conf )|no password supplied"
+)
 
 _HEAD = b"plimsoll_head"
 
@@ -155,10 +163,12 @@ class PostgreSQL(Server):
         if state is None:
             # Without a state it is the client library that speaks: it has no connection.
             lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+            if lost and _NOT_LET_IN.search(str(error)):
+                return self.fault(NotPermitted, error)
             return Unreachable(error) if lost else None
         kinds = (_FAULTS.get(state[:length]) for length in (5, 3, 2))
         kind = next((kind for kind in kinds if kind is not None), None)
-        return None if kind is None else kind(error)
+        return None if kind is None else self.fault(kind, error)
 
 
 def _keeps(text: str) -> bool:

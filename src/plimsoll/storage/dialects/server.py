@@ -28,7 +28,7 @@ from plimsoll.storage.dialects.messages import Quote, filled, messages
 from plimsoll.storage.dialects.probe import Probe
 from plimsoll.storage.dialects.writers import Writers, send_nothing
 from plimsoll.storage.dialects.writing import Committing, Writing, of
-from plimsoll.storage.faults import Busy, DatabaseFault, Overtaken, Unreachable, ValueNotKept
+from plimsoll.storage.faults import Busy, DatabaseFault, NotPermitted, Overtaken, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement, query
 
@@ -141,6 +141,12 @@ class Server(ABC):
 
     @abstractmethod
     def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None: ...
+
+    def fault(
+        self, kind: type[DatabaseFault | ValueNotKept], error: BaseException
+    ) -> DatabaseFault | ValueNotKept:
+        """One about rights names the user that we come as: not every database does, and an operator must know."""
+        return NotPermitted(error, self._url.username) if kind is NotPermitted else kind(error)
 
     @abstractmethod
     def schema_lock(self, connection: Connection) -> contextlib.AbstractContextManager[object]:
