@@ -7,18 +7,17 @@ import http.client
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.processes.test_many_workers import a_host, claim
 from tests.support.running import Service
+from tests.support.waiting import PATIENCE, eventually
 
 CLIENTS = 3
 PAUSE = 0.01
-SECONDS = 60
 GOES_ON = "Not reloaded, the service goes on as it was"
 
 
@@ -33,15 +32,6 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 def configure(directory: Path, log: str = "first.log", more: str = "") -> None:
     (directory / "placement.conf").write_text(f"[DEFAULT]\nlog_file = {directory / log}\n{more}\n")
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def said(service: Service, log: str) -> str:
@@ -68,7 +58,7 @@ class Steady:
     def __exit__(self, *_: object) -> None:
         self._over.set()
         for thread in self._threads:
-            thread.join(SECONDS)
+            thread.join(PATIENCE)
 
     def _run(self) -> None:
         with contextlib.closing(self._service.client()) as client:

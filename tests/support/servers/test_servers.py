@@ -7,8 +7,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,7 @@ import pytest
 from tests.support.databases import SERVERS, need
 from tests.support.servers import GaleraCluster, Missing, Server, programs
 from tests.support.servers.processes import family
-
-PATIENCE = 30.0
+from tests.support.waiting import PATIENCE, eventually
 
 
 @pytest.fixture(scope="module", params=SERVERS)
@@ -40,13 +38,6 @@ def rows(server: Server, database: str = "kept") -> set[int]:
     return {row[0] for row in server.run_sql("SELECT a FROM t", database=database)}
 
 
-def until(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + PATIENCE
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return holds()
-
-
 def exists(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
@@ -66,7 +57,7 @@ def test_a_kill_spares_no_worker(running: Server) -> None:
     connection = running.connect("kept")
     workers = family(running.pid)
     running.kill()
-    assert until(lambda: not any(exists(pid) for pid in workers))
+    assert eventually(lambda: not any(exists(pid) for pid in workers))
     with pytest.raises(Exception, match=r".*"):
         connection.cursor().execute("SELECT 1")
     connection.close()
@@ -128,8 +119,8 @@ def test_a_server_does_not_outlive_the_tests_that_were_killed(engine: str) -> No
     command = [sys.executable, "-c", DIES_WITHOUT_A_WORD, engine]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     pid, directory = done.stdout.split()
-    assert until(lambda: not exists(int(pid)))
-    assert until(lambda: not Path(directory).exists())
+    assert eventually(lambda: not exists(int(pid)))
+    assert eventually(lambda: not Path(directory).exists())
 
 
 def test_a_program_that_is_missing_is_named() -> None:

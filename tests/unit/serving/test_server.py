@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import eventually
+
 APPLICATION = """
 import os, time
 
@@ -103,15 +105,6 @@ def start(tmp_path: Path) -> Iterator[Start]:
 def is_running(pid: int) -> bool:
     status = Path(f"/proc/{pid}/status")
     return status.exists() and "State:\tZ" not in status.read_text()
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 15) -> bool:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def answers(service: Service) -> bool:
