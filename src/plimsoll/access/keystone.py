@@ -21,12 +21,11 @@ from keystoneauth1 import exceptions, loading
 from keystonemiddleware import auth_token
 from oslo_config import cfg
 
+from plimsoll.access.authplugin import SECTION
 from plimsoll.access.gate import IdentityUnavailable, is_open
 from plimsoll.access.tokens import Said, TokenMemory
 
 LOG = logging.getLogger(__name__)
-
-SECTION = "keystone_authtoken"
 
 PATIENCE = 10
 """Seconds that Keystone may take for an answer, unless the operator says otherwise. Without a limit, a Keystone that
