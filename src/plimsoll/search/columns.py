@@ -9,7 +9,7 @@ keeps only those, so that memory follows the number of inventories, not of class
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -108,10 +108,8 @@ class Column:
         whole = self._whole
         if whole is None:
             # Two threads may both do this; they get the same.
-            whole = self._whole = np.concatenate(self.blocks) if self.blocks else np.zeros(0, np.int64)
-            self.blocks = (
-                tuple(np.split(whole, len(self.blocks))) if self.blocks else ()
-            )  # nothing is there twice
+            whole, self.blocks = joined(self.blocks, np.zeros(0, np.int64))
+            self._whole = whole
         return whole
 
     def replaced(self, values: Mapping[int, int]) -> Column:
@@ -167,6 +165,16 @@ def rewritten(block: Block | None, entries: Mapping[int, tuple[Inventory, int] |
         frozenset(step_sizes),
     )
     return Block(terms, free)
+
+
+def joined(
+    blocks: Sequence[NDArray[_T]], nothing: NDArray[_T]
+) -> tuple[NDArray[_T], tuple[NDArray[_T], ...]]:
+    """The whole of these blocks, and each as a part of it, so that nothing is there twice."""
+    if not blocks:
+        return nothing, ()
+    whole = np.concatenate(blocks)
+    return whole, tuple(np.split(whole, len(blocks)))
 
 
 def by_block(rows: Iterable[int]) -> dict[int, list[int]]:

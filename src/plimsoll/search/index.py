@@ -40,10 +40,6 @@ _FEW = 256
 class Index:
     size: int = 0
     """Rows from 0 up to this are or were in use; those of removed providers stay vacant."""
-    live: Rows = NONE
-    """The rows in use."""
-    children: Rows = NONE
-    """The rows of providers with a parent."""
     last_id: int = 0
     by_id: bool = True
     """Whether rows are in the order of ids, as they are unless somebody gives ids out of turn."""
@@ -75,6 +71,16 @@ class Index:
             draft.take(before, after)
         index = draft.index()
         return index._without_gaps() if index.is_sparse else index
+
+    @property
+    def live(self) -> Rows:
+        """The rows in use."""
+        return self.trees.live
+
+    @property
+    def children(self) -> Rows:
+        """The rows of providers with a parent."""
+        return self.trees.children
 
     @property
     def is_sparse(self) -> bool:
@@ -236,8 +242,6 @@ class _Draft:
         moved = bool(self.roots or self.aggregates)
         return Index(
             size=self.size,
-            live=trees.live,
-            children=trees.children,
             last_id=self.last_id,
             by_id=self.by_id,
             _row_by_uuid=rows,

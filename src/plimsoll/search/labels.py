@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from plimsoll.search.columns import BLOCK, BLOCK_BITS
+from plimsoll.search.columns import BLOCK, BLOCK_BITS, joined
 
 Texts: TypeAlias = NDArray[np.bytes_]
 
@@ -33,8 +33,8 @@ class Labels:
             # Two threads may both do this; they get the same.
             width = max([_WIDTH, *[block.itemsize for block in self.blocks]])
             blocks = [_widened(block, width) for block in self.blocks]
-            whole = self._whole = np.concatenate(blocks) if blocks else np.empty(0, f"S{width}")
-            self.blocks = tuple(np.split(whole, len(blocks))) if blocks else ()  # nothing is there twice
+            whole, self.blocks = joined(blocks, np.empty(0, f"S{width}"))
+            self._whole = whole
         return whole
 
     def replaced(self, uuids: Mapping[int, str]) -> Labels:
