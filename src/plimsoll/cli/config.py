@@ -20,6 +20,7 @@ from plimsoll.access import IdentityError, PolicyError, authplugin
 from plimsoll.cli import unused
 from plimsoll.cli.settings import Broken, Program, check_identity, configured, load_policy
 from plimsoll.database import open_database
+from plimsoll.options import NAMESPACES
 
 FINE, WARNINGS, BROKEN = 0, 1, Broken.exit_code
 HIDDEN = "***"
@@ -107,7 +108,7 @@ def sample_text() -> str:
     settings.set_library_defaults()
     conf = cfg.ConfigOpts()
     generator.register_cli_opts(conf)
-    conf([f"--namespace={namespace}" for namespace in settings.NAMESPACES], default_config_files=[])
+    conf([f"--namespace={namespace}" for namespace in NAMESPACES], default_config_files=[])
     written = io.StringIO()
     generator.generate(conf, written)
     return "".join(f"{line.rstrip()}\n" for line in written.getvalue().splitlines())

@@ -23,6 +23,7 @@ from plimsoll import config, logplaces, logs
 from plimsoll.access.loopback import is_loopback
 from plimsoll.cli import manager
 from plimsoll.cli.settings import Program, check_identity, configured, database, load_policy, plainly_failing
+from plimsoll.options import EMBEDDED_DATABASE
 from plimsoll.serving import supervisor
 from plimsoll.serving.listening import Listen
 from plimsoll.wire import mount
@@ -113,7 +114,7 @@ def _choose_development() -> None:
     os.environ["OS_API__AUTH_STRATEGY"] = "noauth2"
     state = os.environ.setdefault("OS_DEFAULT__STATE_PATH", str(Path("var").absolute()))
     os.environ.setdefault(
-        "OS_PLACEMENT_DATABASE__CONNECTION", config.EMBEDDED_DATABASE.replace("$state_path", state)
+        "OS_PLACEMENT_DATABASE__CONNECTION", EMBEDDED_DATABASE.replace("$state_path", state)
     )
 
 

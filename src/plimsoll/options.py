@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The options there are: their names, defaults and what they do.
+
+Groups, names and defaults are Placement's; our own are in `[plimsoll]`. The options of libraries are theirs to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from oslo_config import cfg
+
+import plimsoll
+
+EMBEDDED_DATABASE = "sqlite:///$state_path/plimsoll.sqlite"
+UNKNOWN_OWNER = "00000000-0000-0000-0000-000000000000"
+
+DEFAULT_OPTS = [
+    cfg.StrOpt("tempdir", help="Where temporary files go; the system's choice when unset."),
+    cfg.StrOpt(
+        "pybasedir",
+        default=str(Path(plimsoll.__file__).parents[1]),
+        sample_default="<Path>",
+        help="The directory that holds the Python package. For use in other options; nothing reads it.",
+    ),
+    cfg.StrOpt(
+        "state_path",
+        default="/var/lib/plimsoll",
+        help="The directory for what the service keeps: the embedded database, unless connection says otherwise.",
+    ),
+    cfg.BoolOpt("log_options", default=True, help="Log the value of every option at start, at level DEBUG."),
+]
+
+API_OPTS = [
+    cfg.StrOpt(
+        "auth_strategy",
+        default="keystone",
+        choices=("keystone", "noauth2"),
+        deprecated_group="DEFAULT",
+        help="How callers prove who they are. noauth2 believes everyone and is for tests and development only.",
+    ),
+]
+
+PLACEMENT_OPTS = [
+    cfg.BoolOpt(
+        "randomize_allocation_candidates",
+        default=False,
+        help="Return the candidates of one request in random order, so that a limit takes a random sample.",
+    ),
+    cfg.StrOpt(
+        "incomplete_consumer_project_id",
+        default=UNKNOWN_OWNER,
+        help="The project of consumers written by clients too old to name one.",
+    ),
+    cfg.StrOpt(
+        "incomplete_consumer_user_id",
+        default=UNKNOWN_OWNER,
+        help="The user of consumers written by clients too old to name one.",
+    ),
+    cfg.IntOpt(
+        "allocation_conflict_retry_count",
+        default=10,
+        help="Accepted and not used: claims are decided one after the other, so there is nothing to retry.",
+    ),
+    cfg.IntOpt(
+        "max_allocation_candidates",
+        default=-1,
+        help="The most candidates one request can get, whatever limit it asks for; -1 for no such bound.",
+    ),
+    cfg.StrOpt(
+        "allocation_candidates_generation_strategy",
+        default="depth-first",
+        choices=("depth-first", "breadth-first"),
+        help="Which candidates come first: all of one tree before the next tree, or one of each tree in turn.",
+    ),
+]
+
+DATABASE_OPTS = [
+    cfg.StrOpt(
+        "connection",
+        default=EMBEDDED_DATABASE,
+        secret=True,
+        help="The database as an SQLAlchemy URL. By default an embedded SQLite file under state_path.",
+    ),
+    cfg.StrOpt("connection_parameters", default="", help="Added to the URL: param1=value1&param2=value2."),
+    cfg.BoolOpt(
+        "sqlite_synchronous",
+        default=True,
+        help="SQLite: an answered write survives a power failure. False is faster and does not.",
+    ),
+    cfg.StrOpt(
+        "slave_connection", secret=True, help="Accepted and not used: reads are answered from memory."
+    ),
+    cfg.StrOpt("mysql_sql_mode", default="TRADITIONAL", help="MySQL: the SQL mode of each session."),
+    cfg.IntOpt("connection_recycle_time", default=3600, help="Seconds after which a connection is renewed."),
+    cfg.IntOpt("max_pool_size", help="The most connections kept open in a process."),
+    cfg.IntOpt("max_retries", default=10, help="Attempts to reach the database at start; -1 for no end."),
+    cfg.IntOpt("retry_interval", default=10, help="Seconds between two attempts."),
+    cfg.IntOpt("max_overflow", help="Connections beyond max_pool_size when all are in use."),
+    cfg.IntOpt("connection_debug", default=0, help="How much SQL to log: 0 is nothing, 100 is everything."),
+    cfg.BoolOpt("connection_trace", default=False, help="Add the Python stack to SQL as comments."),
+    cfg.IntOpt("pool_timeout", help="Seconds to wait for a free connection."),
+    cfg.BoolOpt(
+        "sync_on_startup",
+        default=False,
+        help="Bring the schema up to date when the service starts. The embedded database always is.",
+    ),
+]
+
+WORKAROUNDS_OPTS = [
+    cfg.BoolOpt(
+        "optimize_for_wide_provider_trees",
+        default=False,
+        help="Accepted and not used: searches are always pruned.",
+    ),
+]
+
+PLIMSOLL_OPTS = [
+    cfg.IntOpt(
+        "max_body_bytes",
+        default=10 * 1024 * 1024,
+        min=1024,
+        help="The longest request body that is read, in bytes. A longer one is answered 413.",
+    ),
+    cfg.IntOpt(
+        "change_log_keep",
+        default=100_000,
+        min=1,
+        help="How many changes the change log keeps. A worker that fell further behind reloads everything.",
+    ),
+    cfg.BoolOpt(
+        "causal_reads",
+        default=True,
+        help="Galera: a read through one node waits until the node has every write that was committed before it"
+        " through any other. False is faster, for workers whose connections all go to one node.",
+    ),
+    cfg.IntOpt(
+        "verify_interval",
+        default=300,
+        min=0,
+        help="Seconds between two checks that memory equals the database; 0 for never.",
+    ),
+    cfg.StrOpt(
+        "prefix",
+        default="",
+        help="Serve under this path, /placement for instance, and nothing beside it: for a proxy that passes"
+        " paths on as they came.",
+    ),
+    cfg.BoolOpt(
+        "allow_insecure_noauth",
+        default=False,
+        help="Serve noauth2 on an address that others can reach, and believe them. They can then change everything.",
+    ),
+    cfg.IntOpt(
+        "threads",
+        default=16,
+        min=1,
+        help="Requests that one worker process handles at a time. Writes that wait together share a commit.",
+    ),
+]
+
+OUR_OPTS: tuple[tuple[str | None, Sequence[cfg.Opt]], ...] = (
+    (None, DEFAULT_OPTS),
+    ("api", API_OPTS),
+    ("placement", PLACEMENT_OPTS),
+    ("placement_database", DATABASE_OPTS),
+    ("workarounds", WORKAROUNDS_OPTS),
+    ("plimsoll", PLIMSOLL_OPTS),
+)
+
+NAMESPACES = (
+    "plimsoll",
+    "keystonemiddleware.auth_token",
+    "oslo.log",
+    "oslo.middleware.cors",
+    "oslo.middleware.http_proxy_to_wsgi",
+    "oslo.policy",
+)
+"""Those of oslo-config-generator that together give a file with every option."""
+
+CORS_DEFAULTS = {
+    "allow_headers": [
+        "X-Auth-Token",
+        "X-Openstack-Request-Id",
+        "X-Identity-Status",
+        "X-Roles",
+        "X-Service-Catalog",
+        "X-User-Id",
+        "X-Tenant-Id",
+        "OpenStack-API-Version",
+    ],
+    "expose_headers": [
+        "X-Auth-Token",
+        "X-Openstack-Request-Id",
+        "X-Subject-Token",
+        "X-Service-Token",
+        "OpenStack-API-Version",
+    ],
+    "allow_methods": ["GET", "PUT", "POST", "DELETE", "PATCH"],
+}
