@@ -59,9 +59,9 @@ class Case:
         assert self.books.holders([self.host]) == {}
 
     def assert_not_permitted(self, answer: Answer) -> None:
-        """In one sentence, which names whom it is about. What the database says of its tables is for the log."""
+        """In one sentence. Whom it is about, and what the database says of its tables, is for the log."""
         self.assert_refused(answer)
-        assert " The database does not permit this to the user 'placement'. Nothing was" in answer.detail
+        assert " The database does not permit this. Nothing was" in answer.detail
 
     @contextmanager
     def without(self, right: str) -> Iterator[None]:
@@ -224,6 +224,7 @@ def test_a_right_that_is_missing_is_named_and_not_taken_for_a_server_that_takes_
         "permission denied for table" if case.engine == "postgresql" else f"{right} command denied to user"
     )
     assert words in caplog.text
+    assert "To the user 'placement': " in caplog.text
     settle(case.api)
     assert case.claim().status == 204
 
@@ -245,6 +246,7 @@ def test_a_user_who_is_not_let_in_is_not_taken_for_a_server_that_cannot_be_reach
     finally:
         case.stranger.run(on)
     assert words in caplog.text
+    assert "To the user 'placement': " in caplog.text
     settle(case.api)
     assert case.claim().status == 204
 

@@ -58,12 +58,12 @@ class Refusing(DatabaseFault):
 
 
 class NotPermitted(Refusing):
-    """A right is missing, or there is no way in. Who may do what is for an operator to say, so it is said of whom."""
+    """A right is missing, or there is no way in. Whose it would have to be is for the log alone."""
+
+    summary = "The database does not permit this."
 
     def __init__(self, reason: object = "", user: str | None = None) -> None:
-        whom = f" to the user {user!r}" if user else ""
-        self.summary = f"The database does not permit this{whom}."
-        super().__init__(reason)
+        super().__init__(f"To the user {user!r}: {reason}" if user else reason)
 
 
 class ValueNotKept(Exception):
