@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 from typing import Any, NamedTuple
 
 HOST = "127.0.0.1"
@@ -62,8 +63,11 @@ class Connection:
     __slots__ = ("_buffer", "_got", "_needed", "_start", "_status", "socket")
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection((HOST, port), timeout=ANSWER_SECONDS)
+        self.socket = socket.create_connection((HOST, port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        # A timeout of Python's would ask the system before each call whether it can be made.
+        for end in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            self.socket.setsockopt(socket.SOL_SOCKET, end, struct.pack("ll", ANSWER_SECONDS, 0))
         self._buffer = memoryview(bytearray(1 << 20))
         self._got = self._start = self._needed = self._status = 0
 

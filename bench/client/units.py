@@ -9,6 +9,7 @@ by a random number, so that rounds and clients never meet in a name.
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -24,6 +25,8 @@ _OWNER = '"project_id":"engines","user_id":"ada","consumer_generation":null,"con
 _AMOUNTS = 10, 20_000
 """Many more than are asked for in one run, and each can be had."""
 _CANDIDATE = re.compile(rb'"allocations": ?\{"([0-9a-f-]{36})"')
+_SUMMARIES = b'"provider_summaries"'
+"""Comes after the candidates, and is most of the answer."""
 
 
 def reads(targets: Sequence[str]) -> Clients:
@@ -42,7 +45,7 @@ def searches(target: str) -> Clients:
     """A search that nobody has asked for before. The braces in the target stand for an amount."""
 
     def client(_: int) -> Iterator[Unit]:
-        choice = random.SystemRandom()  # the others would begin alike in each round
+        choice = _generator()
         while True:
             yield _read(request("GET", target.format(choice.randrange(*_AMOUNTS))))
 
@@ -52,10 +55,12 @@ def searches(target: str) -> Clients:
 def claims(rows: Rows) -> Clients:
     """A new consumer claims a little of a host, any host."""
 
-    def client(number: int) -> Iterator[Unit]:
-        choice = random.Random(number)
+    providers = [uuid.encode() for uuid in rows.providers]
+
+    def client(_: int) -> Iterator[Unit]:
+        choice = _generator()
         while True:
-            yield _claim(choice.choice(rows.providers))
+            yield _claim(_claiming(choice.choice(providers), choice))
 
     return client
 
@@ -64,8 +69,8 @@ def selections(limit: int) -> Clients:
     """What a scheduler does: ask for candidates, take one of them at random, claim it."""
     search = request("GET", f"/allocation_candidates?resources={FLAVOUR}&limit={limit}")
 
-    def client(number: int) -> Iterator[Unit]:
-        choice = random.Random(number)
+    def client(_: int) -> Iterator[Unit]:
+        choice = _generator()
         while True:
             yield _select_and_claim(search, choice)
 
@@ -80,8 +85,9 @@ def reports() -> Clients:
     aggregates = [aggregate_uuid(1), aggregate_uuid(11)]
 
     def client(_: int) -> Iterator[Unit]:
+        choice = _generator()
         while True:
-            uuid = new_uuid()
+            uuid = new_uuid(choice)
             at = f"/resource_providers/{uuid}"
             yield _in_order(
                 [
@@ -103,10 +109,13 @@ def reports() -> Clients:
     return client
 
 
-def new_uuid() -> str:
-    # Straight from the system: the generator's state is the same in every forked client.
-    digits = random.SystemRandom().getrandbits(128)
-    text = f"{digits:032x}"
+def _generator() -> random.Random:
+    """One that no other client has, and no other round."""
+    return random.Random(os.urandom(16))
+
+
+def new_uuid(choice: random.Random) -> str:
+    text = f"{choice.getrandbits(128):032x}"
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-8{text[17:20]}-{text[20:]}"
 
 
@@ -117,18 +126,18 @@ def _read(message: bytes) -> Unit:
     return True
 
 
-def _claim(provider: str) -> Unit:
-    message = _claiming(provider)
+def _claim(message: bytes) -> Unit:
     reply = yield message
     return _is_claimed(message, reply)
 
 
 def _select_and_claim(search: bytes, choice: random.Random) -> Unit:
     reply = yield search
-    found = _CANDIDATE.findall(reply.body)
+    content = bytes(reply.body)
+    found = _CANDIDATE.findall(content, 0, content.find(_SUMMARIES))
     if reply.status != 200 or not found:
         raise _unexpected(search, reply)
-    message = _claiming(choice.choice(found).decode())
+    message = _claiming(choice.choice(found), choice)
     reply = yield message
     return _is_claimed(message, reply)
 
@@ -141,10 +150,15 @@ def _in_order(messages: Sequence[bytes]) -> Unit:
     return True
 
 
-def _claiming(provider: str) -> bytes:
-    return written(
-        "PUT", f"/allocations/{new_uuid()}", f'{{"allocations":{{"{provider}":{_RESOURCES}}},{_OWNER}}}'
-    )
+_ANYBODY = "0" * 36
+_BEFORE, _BETWEEN, _AFTER = written(
+    "PUT", f"/allocations/{_ANYBODY}", f'{{"allocations":{{"{_ANYBODY}":{_RESOURCES}}},{_OWNER}}}'
+).split(_ANYBODY.encode())
+
+
+def _claiming(provider: bytes, choice: random.Random) -> bytes:
+    """Some of this provider, for a new consumer."""
+    return b"".join((_BEFORE, new_uuid(choice).encode(), _BETWEEN, provider, _AFTER))
 
 
 def _is_claimed(message: bytes, reply: Reply) -> bool:
