@@ -8,6 +8,7 @@ only while somebody waits: whoever has much to do gives way now and then, or doe
 
 from __future__ import annotations
 
+import select
 import sys
 import time
 from collections.abc import Callable
@@ -15,6 +16,24 @@ from functools import cache
 from typing import TypeVar
 
 T = TypeVar("T")
+
+
+class _Counted:
+    """Those who are at work, as the server of this process counts them: `with AT_WORK`."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __enter__(self) -> None:
+        self.count += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.count -= 1
+
+
+AT_WORK = _Counted()
 
 
 def give_way() -> None:
@@ -30,6 +49,23 @@ def aside(work: Callable[[], T]) -> T:
 
     done: T = get_hub().threadpool.apply(work)
     return done
+
+
+def aside_for_a_moment(work: Callable[[], T]) -> T:
+    """The same for what is soon done. Who is alone does it here: to hand it to a thread takes as long."""
+    return aside(work) if AT_WORK.count > 1 else work()
+
+
+def wait_for_input(descriptor: int) -> None:
+    """Until there is something to read there. gevent has a `poll` as well, but it takes twice as long as this."""
+    if _all_share_one_thread():
+        from gevent.socket import wait_read
+
+        wait_read(descriptor)
+    else:
+        waiting = select.poll()
+        waiting.register(descriptor, select.POLLIN)
+        waiting.poll()
 
 
 @cache

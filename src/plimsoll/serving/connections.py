@@ -9,7 +9,7 @@ import logging
 import socket
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from email.utils import formatdate
 from typing import Any
 from wsgiref.types import WSGIApplication
@@ -17,6 +17,7 @@ from wsgiref.types import WSGIApplication
 from gevent.lock import BoundedSemaphore
 
 from plimsoll.serving.requests import Request, Requests, Unreadable
+from plimsoll.turns import AT_WORK
 
 LOG = logging.getLogger(__name__)
 
@@ -25,6 +26,7 @@ IDLE_SECONDS = 75.0
 
 _AT_ONCE = 1 << 16
 _LINGER_SECONDS, _LINGER_READS = 2.0, 64
+_GET, _END_OF_HEAD = b"GET ", b"\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _BROKEN = "500 Internal Server Error", [("content-length", "0"), ("connection", "close")]
 _WITHOUT_LENGTH = ("1", "204", "304")
@@ -35,7 +37,9 @@ class Connections:
 
     def __init__(self, app: WSGIApplication, most_requests: int, server: tuple[str, int]) -> None:
         self.app = app
-        self.at_work = BoundedSemaphore(most_requests)
+        self.foresee: Callable[[str], dict[str, Any]] | None = getattr(app, "foresee", None)
+        """Tells the application of a GET while it is still being read; gives what it wants to find in its environment."""
+        self.places = BoundedSemaphore(most_requests)
         self.server = server
         self.is_leaving = False
         """Whether the next answer on each connection is its last."""
@@ -67,7 +71,17 @@ class Connections:
 
 
 class Connection:
-    __slots__ = ("_all", "_fixed", "_headers", "_requests", "_socket", "_status", "_waiting", "_written")
+    __slots__ = (
+        "_all",
+        "_fixed",
+        "_foreseen",
+        "_headers",
+        "_requests",
+        "_socket",
+        "_status",
+        "_waiting",
+        "_written",
+    )
 
     def __init__(self, connections: Connections, opened: socket.socket, peer: Any) -> None:
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -76,6 +90,7 @@ class Connection:
         self._waiting: float | None = None
         """Since when it has been the client's turn; None while it is ours."""
         self._requests = Requests(self._receive)
+        self._foreseen: dict[str, Any] | None = None
         self._status = ""
         self._headers: list[tuple[str, str]] = []
         self._written: list[bytes] = []
@@ -130,7 +145,14 @@ class Connection:
             self._waiting = time.monotonic()
         content: bytes = self._socket.recv(_AT_ONCE)
         self._waiting = since
+        if since is not None and content.startswith(_GET) and content.endswith(_END_OF_HEAD):
+            self._foresee(content)
         return content
+
+    def _foresee(self, content: bytes) -> None:
+        if self._all.foresee is not None:
+            target = content[len(_GET) : content.find(b" ", len(_GET))]
+            self._foreseen = self._all.foresee(target.decode("latin-1"))
 
     def _send(self, *parts: bytes) -> None:
         for part in parts:
@@ -144,10 +166,13 @@ class Connection:
     def _answer(self, request: Request) -> bool:
         """Whether the connection goes on after it."""
         environ = request.environ(self._fixed, self._requests.receive)
+        if self._foreseen:
+            environ.update(self._foreseen)
+            self._foreseen = None
         self._status, self._written = "", []
         body: Iterable[bytes] = ()
         try:
-            with self._all.at_work:
+            with AT_WORK, self._all.places:
                 body = self._all.app(environ, self._start_response)
                 chunks = list(body)  # all of it: an answer that breaks off is none
                 chunks[:0] = self._written

@@ -9,9 +9,9 @@ of here.
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from oslo_config import cfg
@@ -21,6 +21,7 @@ from plimsoll.access import IdentityUnavailable, NotFromHere, Policy, caller_of,
 from plimsoll.access.loopback import noting_who_connected
 from plimsoll.service.placement import DatabaseFault, Placement, ValueNotKept
 from plimsoll.wire import mount
+from plimsoll.wire.ahead import Ahead, found_in, seeing
 from plimsoll.wire.answers import UNDATED, Answer, http_date
 from plimsoll.wire.call import REQUEST_ID_KEY, Call
 from plimsoll.wire.checks import METHOD_NOT_ALLOWED
@@ -38,8 +39,6 @@ LOG = logging.getLogger(__name__)
 
 NO_CONTENT = 204
 
-_FOUND, _SEEING = "plimsoll.found", "plimsoll.seeing"
-
 NO_IDENTITY = Problem(
     503, "Keystone cannot be asked about this token just now. Nothing was changed. Try again.", retry_after=5
 )
@@ -50,28 +49,30 @@ Reply = tuple[str, list[tuple[str, str]], tuple[bytes, ...]]
 
 def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGIApplication:
     """The whole application. `conf` has the options of `plimsoll.config` registered."""
-    api = Api(placement, policy, conf.plimsoll.max_body_bytes)
+    router, prefix = Router(ROUTES), mount.normal(conf.plimsoll.prefix)
+    api = Api(placement, policy, router, conf.plimsoll.max_body_bytes)
     app: WSGIApplication = Unidentified(guarded(api, conf))
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
-    app = _asking_ahead(RequestLog(app, Probes(placement)), api)
-    prefix = mount.normal(conf.plimsoll.prefix)
+    app = ahead = Ahead(RequestLog(app, Probes(placement)), placement, router, prefix)
     if prefix:
         app = mount.Mount(prefix, inside=app, outside=RequestLog(_nothing_but(prefix)))
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         app = noting_who_connected(HTTPProxyToWSGI(app, conf))
-    return Drain(app, conf.plimsoll.max_body_bytes)
+    return Application(Drain(app, conf.plimsoll.max_body_bytes), ahead.foresee)
 
 
-def _asking_ahead(app: WSGIApplication, api: Api) -> WSGIApplication:
-    """The database is asked, before all else, whether memory has the present: the answer comes while others do their part."""
+class Application:
+    """The whole. Its server may tell it of a request that is coming in, beyond what WSGI knows: see `Ahead.foresee`."""
 
-    def asked(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"] == "GET":
-            api.ask_ahead(environ)
-        return app(environ, start_response)
+    __slots__ = ("_app", "foresee")
 
-    return asked
+    def __init__(self, app: WSGIApplication, foresee: Callable[[str], dict[str, Any]]) -> None:
+        self._app = app
+        self.foresee = foresee
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        return self._app(environ, start_response)
 
 
 class Unidentified:
@@ -106,11 +107,11 @@ class Api:
 
     __slots__ = ("_longest_body", "_placement", "_policy", "_router")
 
-    def __init__(self, placement: Placement, policy: Policy, longest_body: int) -> None:
+    def __init__(self, placement: Placement, policy: Policy, router: Router, longest_body: int) -> None:
         self._placement = placement
         self._policy = policy
+        self._router = router
         self._longest_body = longest_body
-        self._router = Router(ROUTES)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         version = None
@@ -132,17 +133,10 @@ class Api:
             reply = _of_problem(Problem(500, words), environ, version)
         return _sent(reply, start_response)
 
-    def ask_ahead(self, environ: WSGIEnvironment) -> None:
-        """For a read that will be answered from memory, whoever makes it."""
-        found = environ[_FOUND] = self._router.find(environ.get("PATH_INFO", ""))
-        if found is not None and found[0].is_in_memory:
-            with contextlib.suppress(Exception):  # whoever reads finds out
-                environ[_SEEING] = self._placement.seeing(ahead=True)
-
     def _reply(self, environ: WSGIEnvironment, version: Version) -> Reply:
         _check_content_headers(environ)
         # The path as it came, not decoded: what is quoted from it has always been quoted like that.
-        found = environ.get(_FOUND) or self._router.find(environ.get("PATH_INFO", ""))
+        found = found_in(environ) or self._router.find(environ.get("PATH_INFO", ""))
         if found is None:
             raise Problem(404, bare=True)
         place, params = found
@@ -151,7 +145,7 @@ class Api:
             raise Problem(405, METHOD_NOT_ALLOWED, allow=place.allow)
         placement = self._placement
         if route.method == "GET":
-            placement = environ.get(_SEEING) or placement.seeing()
+            placement = seeing(environ, placement)
         call = Call(environ, version, params, caller_of(environ), placement, self._longest_body)
         for check in route.checks:
             check(call)

@@ -126,6 +126,29 @@ def test_a_request_reaches_the_application_as_wsgi_has_it(connect: Connect) -> N
     }
 
 
+class Foreseeing:
+    """An application that wants to know of what comes in, and finds in a request what it made of that."""
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        return echo(environ, start_response)
+
+    def foresee(self, target: str) -> dict[str, Any]:
+        return {"HTTP_FORESEEN": target}
+
+
+def test_an_application_may_be_told_of_a_read_before_it_is_parsed(connect: Connect) -> None:
+    client = connect(Foreseeing())
+    assert client.said(b"GET /a%20b?c HTTP/1.1\r\nHost: h\r\n\r\n")["HTTP_FORESEEN"] == "/a%20b?c"
+    assert "HTTP_FORESEEN" not in client.said(b"DELETE /a HTTP/1.1\r\nHost: h\r\n\r\n")
+    body = b"GET /x HTTP/1.1\r\n\r\n"
+    client.send(b"PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % len(body))
+    time.sleep(0.1)  # so that what looks like a read comes by itself
+    assert "HTTP_FORESEEN" not in client.said(body)
+    both = client.said(2 * b"GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert both["HTTP_FORESEEN"] == "/a"
+    assert "FORESEEN" not in client.answer()[2].decode()
+
+
 def test_a_header_that_would_be_taken_for_another_is_dropped(connect: Connect) -> None:
     assert "HTTP_X_ROLES" not in connect().said(b"GET / HTTP/1.1\r\nHost: h\r\nX_Roles: admin\r\n\r\n")
 

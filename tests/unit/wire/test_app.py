@@ -13,10 +13,10 @@ from typing import Any, cast
 import pytest
 
 from plimsoll.access import Caller, Policy
-from plimsoll.wire import app as module
 from plimsoll.wire.answers import Answer, document, now
 from plimsoll.wire.app import Api
 from plimsoll.wire.call import Call
+from plimsoll.wire.router import Router
 from plimsoll.wire.routes import ROUTES
 from tests.unit.wire.nowhere import NOWHERE
 
@@ -48,15 +48,13 @@ class Got:
 
 
 def ask(
-    monkeypatch: pytest.MonkeyPatch,
     handler: Callable[[Call], Answer] | None = None,
     gate: Gate | None = None,
     **environ: Any,
 ) -> Got:
     """Sends one request to an application whose handlers all do the same."""
     routes = tuple(replace(route, handler=handler or (lambda _: document({}))) for route in ROUTES)
-    monkeypatch.setattr(module, "ROUTES", routes)
-    api = Api(NOWHERE, cast(Policy, gate or Gate()), longest_body=1000)
+    api = Api(NOWHERE, cast(Policy, gate or Gate()), Router(routes), longest_body=1000)
     given = {
         "REQUEST_METHOD": "GET",
         "PATH_INFO": "/resource_providers",
@@ -72,8 +70,8 @@ def ask(
     return Got(started[0], dict(started[1]), body)
 
 
-def test_an_answer_names_its_version_and_varies_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    got = ask(monkeypatch, HTTP_OPENSTACK_API_VERSION="placement 1.7")
+def test_an_answer_names_its_version_and_varies_by_it() -> None:
+    got = ask(HTTP_OPENSTACK_API_VERSION="placement 1.7")
     assert got.status == "200 OK"
     assert got.headers == {
         "openstack-api-version": "placement 1.7",
@@ -83,30 +81,28 @@ def test_an_answer_names_its_version_and_varies_by_it(monkeypatch: pytest.Monkey
     }
 
 
-def test_an_answer_without_a_body_has_no_media_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    created = ask(monkeypatch, lambda _: Answer(201))
+def test_an_answer_without_a_body_has_no_media_type() -> None:
+    created = ask(lambda _: Answer(201))
     assert "content-type" not in created.headers
     assert created.headers["content-length"] == "0"
-    assert "content-length" not in ask(monkeypatch, lambda _: Answer(204)).headers
+    assert "content-length" not in ask(lambda _: Answer(204)).headers
 
 
 @pytest.mark.parametrize(("version", "dated"), [("1.14", False), ("1.15", True)])
-def test_answers_are_dated_from_the_version_on_that_does(
-    monkeypatch: pytest.MonkeyPatch, version: str, dated: bool
-) -> None:
-    got = ask(monkeypatch, lambda _: document({}, now()), HTTP_OPENSTACK_API_VERSION=f"placement {version}")
+def test_answers_are_dated_from_the_version_on_that_does(version: str, dated: bool) -> None:
+    got = ask(lambda _: document({}, now()), HTTP_OPENSTACK_API_VERSION=f"placement {version}")
     assert ("last-modified" in got.headers) is dated
     assert (got.headers.get("cache-control") == "no-cache") is dated
 
 
-def test_what_cannot_tell_its_date_is_still_not_to_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    got = ask(monkeypatch, lambda _: document({}, None))
+def test_what_cannot_tell_its_date_is_still_not_to_be_kept() -> None:
+    got = ask(lambda _: document({}, None))
     assert "last-modified" not in got.headers
     assert got.headers["cache-control"] == "no-cache"
 
 
-def test_locations_are_where_the_client_can_get_at_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    got = ask(monkeypatch, lambda _: Answer(201, location="/traits/A"), SCRIPT_NAME="/placement")
+def test_locations_are_where_the_client_can_get_at_them() -> None:
+    got = ask(lambda _: Answer(201, location="/traits/A"), SCRIPT_NAME="/placement")
     assert got.headers["location"] == "https://cloud.example:8778/placement/traits/A"
 
 
@@ -118,20 +114,15 @@ def test_locations_are_where_the_client_can_get_at_them(monkeypatch: pytest.Monk
         ({"HTTP_HOST": "", "SERVER_NAME": "s", "SERVER_PORT": "8778"}, "https://s:8778/traits/A"),
     ],
 )
-def test_locations_leave_out_the_usual_port(
-    monkeypatch: pytest.MonkeyPatch, environ: dict[str, Any], location: str
-) -> None:
-    assert (
-        ask(monkeypatch, lambda _: Answer(201, location="/traits/A"), **environ).headers["location"]
-        == location
-    )
+def test_locations_leave_out_the_usual_port(environ: dict[str, Any], location: str) -> None:
+    assert ask(lambda _: Answer(201, location="/traits/A"), **environ).headers["location"] == location
 
 
-def test_a_fault_is_a_500_that_says_nothing_of_the_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_is_a_500_that_says_nothing_of_the_inside() -> None:
     def fail(_: Call) -> Answer:
         raise RuntimeError("SELECT secret FROM table")
 
-    got = ask(monkeypatch, fail)
+    got = ask(fail)
     assert got.status == "500 Internal Server Error"
     assert got.headers["openstack-api-version"] == "placement 1.39"
     assert got.headers["vary"] == "openstack-api-version"
@@ -139,8 +130,8 @@ def test_a_fault_is_a_500_that_says_nothing_of_the_inside(monkeypatch: pytest.Mo
     assert got.error["request_id"] == "req-1"
 
 
-def test_the_version_is_looked_at_before_anything_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    got = ask(monkeypatch, PATH_INFO="/nope", HTTP_OPENSTACK_API_VERSION="placement 9.9", CONTENT_LENGTH="x")
+def test_the_version_is_looked_at_before_anything_else() -> None:
+    got = ask(PATH_INFO="/nope", HTTP_OPENSTACK_API_VERSION="placement 9.9", CONTENT_LENGTH="x")
     assert got.error["status"] == 406
     assert got.error["max_version"] == "1.39"
     assert "code" not in got.error
@@ -154,42 +145,40 @@ def test_the_version_is_looked_at_before_anything_else(monkeypatch: pytest.Monke
         ({"CONTENT_LENGTH": "5"}, "content-type header required when content-length > 0"),
     ],
 )
-def test_then_the_length_of_the_body(
-    monkeypatch: pytest.MonkeyPatch, environ: dict[str, Any], words: str
-) -> None:
-    got = ask(monkeypatch, PATH_INFO="/nope", **environ)
+def test_then_the_length_of_the_body(environ: dict[str, Any], words: str) -> None:
+    got = ask(PATH_INFO="/nope", **environ)
     assert got.error["status"] == 400
     assert words in got.error["detail"]
 
 
-def test_then_the_path_and_the_method(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_then_the_path_and_the_method() -> None:
     gate = Gate(open=False)
-    missing = ask(monkeypatch, gate=gate, PATH_INFO="/nope")
+    missing = ask(gate=gate, PATH_INFO="/nope")
     assert (missing.error["status"], "vary" in missing.headers) == (404, False)
-    wrong = ask(monkeypatch, gate=gate, REQUEST_METHOD="PATCH")
+    wrong = ask(gate=gate, REQUEST_METHOD="PATCH")
     assert (wrong.error["status"], wrong.headers["allow"]) == (405, "GET, POST")
     assert gate.asked == []
 
 
-def test_then_the_checks_of_the_route_in_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_then_the_checks_of_the_route_in_its_order() -> None:
     """Of a request that is wrong in two ways, clients see what its route looks at first."""
     old: dict[str, Any] = {"HTTP_OPENSTACK_API_VERSION": "placement 1.0", "HTTP_ACCEPT": "text/plain"}
     gate = Gate(open=False)
-    aggregates = ask(monkeypatch, gate=gate, PATH_INFO=f"/resource_providers/{UUID}/aggregates", **old)
-    traits = ask(monkeypatch, gate=gate, PATH_INFO=f"/resource_providers/{UUID}/traits", **old)
+    aggregates = ask(gate=gate, PATH_INFO=f"/resource_providers/{UUID}/aggregates", **old)
+    traits = ask(gate=gate, PATH_INFO=f"/resource_providers/{UUID}/traits", **old)
     assert aggregates.status == "406 Not Acceptable"
     assert traits.status == "404 Not Found"
     assert gate.asked == []
 
 
-def test_then_the_policy_and_only_then_the_handler(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_then_the_policy_and_only_then_the_handler() -> None:
     handled: list[Call] = []
 
     def handle(call: Call) -> Answer:
         handled.append(call)
         return Answer(204)
 
-    refused = ask(monkeypatch, handle, Gate(open=False))
+    refused = ask(handle, Gate(open=False))
     assert refused.error["status"] == 403
     assert (
         "Policy does not allow placement:resource_providers:list to be performed." in refused.error["detail"]
@@ -198,48 +187,46 @@ def test_then_the_policy_and_only_then_the_handler(monkeypatch: pytest.MonkeyPat
     assert handled == []
 
 
-def test_usages_are_asked_for_with_their_project(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_usages_are_asked_for_with_their_project() -> None:
     gate = Gate()
-    ask(monkeypatch, gate=gate, PATH_INFO="/usages", QUERY_STRING="project_id=a&project_id=b")
-    ask(monkeypatch, gate=gate)
+    ask(gate=gate, PATH_INFO="/usages", QUERY_STRING="project_id=a&project_id=b")
+    ask(gate=gate)
     assert gate.asked == [
         ("placement:usages", {"project_id": "b"}),
         ("placement:resource_providers:list", None),
     ]
 
 
-def test_the_version_document_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version_document_asks_nobody() -> None:
     gate = Gate(open=False)
     for path in ("", "/"):
-        assert ask(monkeypatch, gate=gate, PATH_INFO=path).status == "200 OK"
+        assert ask(gate=gate, PATH_INFO=path).status == "200 OK"
     assert gate.asked == []
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/JSON", "application/json ", ""])
-def test_a_body_of_another_type_is_refused(monkeypatch: pytest.MonkeyPatch, content_type: str) -> None:
-    got = ask(monkeypatch, REQUEST_METHOD="POST", CONTENT_TYPE=content_type)
+def test_a_body_of_another_type_is_refused(content_type: str) -> None:
+    got = ask(REQUEST_METHOD="POST", CONTENT_TYPE=content_type)
     assert got.error["status"] == 415
     assert f"The media type {content_type or 'None'} is not supported" in got.error["detail"]
 
 
-def test_a_media_type_may_have_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
-    got = ask(monkeypatch, REQUEST_METHOD="POST", CONTENT_TYPE="application/json; charset=utf-8")
+def test_a_media_type_may_have_parameters() -> None:
+    got = ask(REQUEST_METHOD="POST", CONTENT_TYPE="application/json; charset=utf-8")
     assert got.status == "200 OK"
 
 
 @pytest.mark.parametrize("accept", ["application/json", "*/*", "application/*;q=0.1", "not a media type"])
-def test_json_is_given_to_whoever_does_not_rule_it_out(monkeypatch: pytest.MonkeyPatch, accept: str) -> None:
-    assert ask(monkeypatch, HTTP_ACCEPT=accept).status == "200 OK"
+def test_json_is_given_to_whoever_does_not_rule_it_out(accept: str) -> None:
+    assert ask(HTTP_ACCEPT=accept).status == "200 OK"
 
 
 @pytest.mark.parametrize(("version", "code"), [("1.22", None), ("1.23", "placement.undefined_code")])
-def test_errors_have_codes_from_the_version_on_that_has_them(
-    monkeypatch: pytest.MonkeyPatch, version: str, code: str | None
-) -> None:
-    got = ask(monkeypatch, PATH_INFO="/nope", HTTP_OPENSTACK_API_VERSION=f"placement {version}")
+def test_errors_have_codes_from_the_version_on_that_has_them(version: str, code: str | None) -> None:
+    got = ask(PATH_INFO="/nope", HTTP_OPENSTACK_API_VERSION=f"placement {version}")
     assert got.error.get("code") == code
 
 
-def test_head_is_refused_without_a_body(monkeypatch: pytest.MonkeyPatch) -> None:
-    got = ask(monkeypatch, REQUEST_METHOD="HEAD")
+def test_head_is_refused_without_a_body() -> None:
+    got = ask(REQUEST_METHOD="HEAD")
     assert (got.status, got.body, got.headers["content-length"]) == ("405 Method Not Allowed", b"", "0")

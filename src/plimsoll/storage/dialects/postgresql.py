@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import select
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -29,6 +28,7 @@ from plimsoll.storage.faults import (
 )
 from plimsoll.storage.head import QUERY
 from plimsoll.storage.statements import Statement
+from plimsoll.turns import wait_for_input
 
 OLDEST = 13
 
@@ -185,11 +185,10 @@ def _quoted(text: str) -> str:
 
 def _last_result(libpq: Any) -> Any:
     """Of what was sent. libpq would wait itself, and let nobody else do anything meanwhile."""
-    last, waiting = None, select.poll()
-    waiting.register(libpq.socket, select.POLLIN)
+    last = None
     while True:
         while libpq.is_busy():
-            waiting.poll()
+            wait_for_input(libpq.socket)
             libpq.consume_input()
         result = libpq.get_result()
         if result is None:

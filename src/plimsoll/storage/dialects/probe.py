@@ -2,8 +2,8 @@
 
 """Asks a database server for the head, once for all who wait: the one query that every request costs.
 
-Questions are numbered. Whoever comes begins to ask and gets on with something else; or, while another's question is
-under way, relies on the next one, and shares it with all who come meanwhile.
+Questions are numbered. Who is alone begins to ask and gets on with something else. Where several are at work, each
+relies on the next question, which the first who waits for it asks, once the others have come as far as they can.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from plimsoll.storage.head import Head
+from plimsoll.turns import AT_WORK, give_way
 
 
 class Probe:
@@ -27,15 +28,15 @@ class Probe:
         self._hear_on = hear
         self._connection: Any = None
         self._turn = threading.Lock()
-        self._asked = self._wanted = 0
-        """The numbers of the last question that was asked, and that somebody relies on."""
+        self._asked = 0
+        """The number of the last question that was asked."""
         self._under_way = False
         self._last: tuple[int, Head | None] = (0, None)
         """The last question that was answered, and the answer."""
 
     def ask(self) -> int:
         """Begins to ask, if it can be done without waiting. The number of the question to hear the answer of."""
-        if self._turn.acquire(blocking=False):
+        if AT_WORK.count <= 1 and self._turn.acquire(blocking=False):
             try:
                 if self._connection is not None and not self._under_way:
                     self._ask()
@@ -45,9 +46,7 @@ class Probe:
             finally:
                 self._turn.release()
         # Read before it is raised by whoever is asking just now: that question may be older than this call.
-        wanted = self._asked + 1
-        self._wanted = max(wanted, self._wanted)
-        return wanted
+        return self._asked + 1
 
     def hear(self, number: int) -> Head:
         """The head at some moment after this question, or one after it, was asked."""
@@ -84,11 +83,11 @@ class Probe:
             if head is not None and answered >= number:
                 return head
             if not self._under_way:
+                if AT_WORK.count > 1:
+                    give_way()  # whoever comes before it is asked shares it
                 self._ask()
             self._last = self._asked, Head(*self._hear_on(self._connection))
             self._under_way = False
-            if self._wanted > self._asked:
-                self._ask()
 
     def _ask(self) -> None:
         self._asked += 1

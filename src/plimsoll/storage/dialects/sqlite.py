@@ -29,7 +29,7 @@ from plimsoll.storage.dialects.writing import Committing, of
 from plimsoll.storage.faults import Busy, DatabaseFault, Overtaken, Refusing, Unreachable
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement, query
-from plimsoll.turns import aside
+from plimsoll.turns import aside_for_a_moment
 
 # Our own writers queue at the turnstile, so only a stranger (a shell, a backup) can make SQLite wait at all.
 BUSY_SECONDS = 15.0
@@ -142,7 +142,7 @@ class SQLite:
             for each in statements:
                 driver.execute(*each)
         with Committing(self.fault_of), ErrorsAsSQLAlchemys(sqlite3.Error, connection.dialect):
-            aside(lambda: driver.execute("COMMIT"))  # it waits for the disk
+            aside_for_a_moment(lambda: driver.execute("COMMIT"))  # it waits for the disk
         writing.committed = True
 
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:

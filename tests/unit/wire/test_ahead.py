@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""For which reads the database is asked ahead."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from plimsoll.service.placement import Placement
+from plimsoll.wire.ahead import Ahead, seeing
+from plimsoll.wire.router import Router
+from plimsoll.wire.routes import ROUTES
+
+UUID = "11111111-1111-1111-1111-111111111111"
+
+
+class Asked:
+    """In place of a service: what it gives shows that it was asked ahead."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def seeing(self, *, ahead: bool = False) -> str:
+        self.times += ahead
+        return "ahead" if ahead else "now"
+
+
+def made(asked: Asked) -> Ahead:
+    def app(environ: dict[str, Any], _: Any) -> list[bytes]:
+        return [str(seeing(environ, cast(Placement, asked))).encode()]
+
+    return Ahead(app, cast(Placement, asked), Router(ROUTES), "/placement")
+
+
+@pytest.mark.parametrize(
+    ("path", "sees"),
+    [
+        (f"/resource_providers/{UUID}", "ahead"),
+        ("/allocation_candidates", "ahead"),
+        (f"/allocations/{UUID}", "now"),  # memory has none of that
+        ("/nowhere", "now"),
+    ],
+)
+def test_reads_of_what_memory_has(path: str, sees: str) -> None:
+    asked = Asked()
+    ahead = made(asked)
+    environ: dict[str, Any] = {"REQUEST_METHOD": "GET", "PATH_INFO": path}
+    assert b"".join(ahead(environ, lambda *_: None)).decode() == sees  # type: ignore[arg-type]
+    foreseen = ahead.foresee(f"/placement{path}?a=b")
+    assert asked.times == 2 * (sees == "ahead")
+    again = {"REQUEST_METHOD": "GET", "PATH_INFO": path, **foreseen}
+    assert b"".join(ahead(again, lambda *_: None)).decode() == sees  # type: ignore[arg-type]
+    assert asked.times == 2 * (sees == "ahead"), "it was asked twice for the same request"
+
+
+def test_writes_ask_nothing_ahead() -> None:
+    asked = Asked()
+    made(asked)({"REQUEST_METHOD": "PUT", "PATH_INFO": f"/resource_providers/{UUID}"}, lambda *_: None)  # type: ignore[arg-type]
+    assert asked.times == 0
