@@ -29,9 +29,8 @@ class Ahead:
         self._prefix = prefix
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"] == "GET" and _SEEING not in environ:
-            found = environ[_FOUND] = self._router.find(environ.get("PATH_INFO", ""))
-            environ.update(self._asked(found))
+        if environ["REQUEST_METHOD"] == "GET" and _FOUND not in environ:
+            environ.update(self._asked(environ.get("PATH_INFO", "")))
         return self._app(environ, start_response)
 
     def foresee(self, target: str) -> dict[str, Any]:
@@ -39,20 +38,22 @@ class Ahead:
 
         The target need not be the right one, nor whole: if it is not, nothing is gained.
         """
-        path = target.partition("?")[0].removeprefix(self._prefix)
-        return self._asked(self._router.find(path))
+        return self._asked(target.partition("?")[0].removeprefix(self._prefix))
 
-    def _asked(self, found: Found | None) -> dict[str, Any]:
+    def _asked(self, path: str) -> dict[str, Any]:
+        found = self._router.find(path)
+        asked: dict[str, Any] = {_FOUND: (path, found)}
         if found is not None and found[0].is_in_memory:
             with contextlib.suppress(Exception):  # whoever reads finds out
-                return {_SEEING: self._placement.seeing(ahead=True)}
-        return {}
+                asked[_SEEING] = self._placement.seeing(ahead=True)
+        return asked
 
 
-def found_in(environ: WSGIEnvironment) -> Found | None:
-    """What is at the path, if that was looked up."""
-    found: Found | None = environ.get(_FOUND)
-    return found
+def found_at(environ: WSGIEnvironment, router: Router) -> Found | None:
+    """What is at the path of a request. If it was looked up ahead, then perhaps for another path than it turned out."""
+    path = environ.get("PATH_INFO", "")
+    foreseen: tuple[str, Found | None] | None = environ.get(_FOUND)
+    return foreseen[1] if foreseen is not None and foreseen[0] == path else router.find(path)
 
 
 def seeing(environ: WSGIEnvironment, placement: Placement) -> Placement:

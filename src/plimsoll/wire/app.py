@@ -21,7 +21,7 @@ from plimsoll.access import IdentityUnavailable, NotFromHere, Policy, caller_of,
 from plimsoll.access.loopback import noting_who_connected
 from plimsoll.service.placement import DatabaseFault, Placement, ValueNotKept
 from plimsoll.wire import mount
-from plimsoll.wire.ahead import Ahead, found_in, seeing
+from plimsoll.wire.ahead import Ahead, found_at, seeing
 from plimsoll.wire.answers import UNDATED, Answer, http_date
 from plimsoll.wire.call import REQUEST_ID_KEY, Call
 from plimsoll.wire.checks import METHOD_NOT_ALLOWED
@@ -136,7 +136,7 @@ class Api:
     def _reply(self, environ: WSGIEnvironment, version: Version) -> Reply:
         _check_content_headers(environ)
         # The path as it came, not decoded: what is quoted from it has always been quoted like that.
-        found = found_in(environ) or self._router.find(environ.get("PATH_INFO", ""))
+        found = found_at(environ, self._router)
         if found is None:
             raise Problem(404, bare=True)
         place, params = found

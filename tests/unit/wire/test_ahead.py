@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from plimsoll.service.placement import Placement
-from plimsoll.wire.ahead import Ahead, seeing
+from plimsoll.wire.ahead import Ahead, found_at, seeing
 from plimsoll.wire.router import Router
 from plimsoll.wire.routes import ROUTES
 
@@ -53,6 +53,20 @@ def test_reads_of_what_memory_has(path: str, sees: str) -> None:
     again = {"REQUEST_METHOD": "GET", "PATH_INFO": path, **foreseen}
     assert b"".join(ahead(again, lambda *_: None)).decode() == sees  # type: ignore[arg-type]
     assert asked.times == 2 * (sees == "ahead"), "it was asked twice for the same request"
+
+
+def test_a_path_is_looked_up_once_and_never_taken_for_another() -> None:
+    router = Router(ROUTES)
+    ahead = Ahead(lambda *_: [], cast(Placement, Asked()), router, "")
+    foreseen = ahead.foresee(f"/allocations/{UUID}?a=b")
+    looked_up = found_at({"PATH_INFO": f"/allocations/{UUID}", **foreseen}, router)
+    assert looked_up is found_at({"PATH_INFO": f"/allocations/{UUID}", **foreseen}, router)
+    assert looked_up is not None
+    assert looked_up[1] == {"consumer_uuid": UUID}
+    other = found_at({"PATH_INFO": "/traits", **foreseen}, router)
+    assert other is not None
+    assert other[0].path == "/traits"
+    assert found_at({"PATH_INFO": "/nowhere", **ahead.foresee("/traits")}, router) is None
 
 
 def test_writes_ask_nothing_ahead() -> None:
