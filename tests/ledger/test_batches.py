@@ -2,6 +2,7 @@
 
 """Commands written together leave what they would have left one by one, whatever they do to each other."""
 
+import contextlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -23,6 +24,7 @@ from plimsoll.ledger.verify import differences
 from plimsoll.storage import checks
 from plimsoll.storage import tables as t
 from plimsoll.storage.engine import Database
+from plimsoll.turns import AT_WORK
 from tests.ledger.conftest import SOMEBODY, make_tables
 from tests.support.databases import Databases
 
@@ -170,6 +172,29 @@ def test_who_comes_late_to_a_batch_with_a_rename_is_known_by_the_new_name(
     assert answers(tickets) == [None, None]
     assert ledger.world().providers["p1"].used == {}
     assert differences(ledger) == []
+
+
+@pytest.mark.parametrize(("at_work", "sizes"), [(0, [6]), (1, [1] * 6), (5, [3, 3]), (8, [4, 2]), (99, [6])])
+def test_half_of_those_at_work_are_written_while_the_other_half_is_decided(
+    ledgers: tuple[Ledger, Ledger], at_work: int, sizes: list[int]
+) -> None:
+    ledger, _ = ledgers
+    ledger._queue.extend(
+        Ticket(Command("test", SOMEBODY, lambda d, uuid=uuid: trees.add_provider(d, uuid, uuid, None)))
+        for uuid in "abcdef"
+    )
+    found = []
+    with contextlib.ExitStack() as all_of_them:
+        for _ in range(at_work):
+            all_of_them.enter_context(AT_WORK)
+        while ledger._queue:
+            before = len(ledger.world().providers)
+            ledger._pen.taken_by(ledger._queue[0])
+            turn = Turn(ledger._pen)
+            ledger._write_batch(turn)
+            turn.pass_on()
+            found.append(len(ledger.world().providers) - before)
+    assert found == sizes
 
 
 def test_one_provider_may_come_change_and_go_and_come_again_in_one_batch(

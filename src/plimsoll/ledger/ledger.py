@@ -22,6 +22,7 @@ from plimsoll.ledger.present import Present, Sight
 from plimsoll.ledger.scribe import Scribe
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage.engine import Database
+from plimsoll.turns import AT_WORK
 
 MOST_AT_ONCE = 256
 """How many commands one commit may carry: none should wait long for its neighbours."""
@@ -89,9 +90,17 @@ class Ledger:
 
     def _take_up(self, tickets: list[Ticket]) -> list[Ticket]:
         """Adds from the queue what has room; whoever holds the pen is the only one to take from it."""
-        before = len(tickets)
-        while self._queue and len(tickets) < MOST_AT_ONCE:
+        before, most = len(tickets), _most_at_once()
+        while self._queue and len(tickets) < most:
             ticket = self._queue.popleft()
             ticket.seen_to = True
             tickets.append(ticket)
         return tickets[before:]
+
+
+def _most_at_once() -> int:
+    """Half of those at work: while their batch is at the database, the other half is decided.
+
+    Else nearly all of them end up in one batch: the database waits until it is decided, and then all wait for that.
+    """
+    return min(MOST_AT_ONCE, -(-AT_WORK.count // 2) or MOST_AT_ONCE)
