@@ -7,11 +7,15 @@ from __future__ import annotations
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import delete, update
 
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing
 from plimsoll.service import providers
 from plimsoll.service.placement import Placement
+from plimsoll.storage import tables as t
+from plimsoll.storage.engine import Database
+from plimsoll.storage.head import Head
 from tests.ledger.conftest import SOMEBODY
 
 
@@ -80,3 +84,41 @@ def test_who_needs_no_snapshot_asks_for_no_head(
 
     monkeypatch.setattr(type(placement.ledger.database), "ask_head", never)
     assert placement.read(lambda _: "nothing to see") == "nothing to see"
+
+
+def test_whoever_hears_of_a_head_that_we_have_passed_meanwhile_is_given_what_we_have(
+    placement: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our own writes go on while the answer is on its way; nobody has to be asked what they changed."""
+    database = type(placement.ledger.database)
+    heard, before = database.head, len(placement.world().providers)
+
+    def slowly(self: Database) -> Head:
+        head = heard(self)
+        create(placement)
+        create(placement)
+        monkeypatch.setattr(database, "ask", never)
+        return head
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(database, "head", slowly)
+    try:
+        assert len(placement.world().providers) == before + 2
+    finally:
+        monkeypatch.undo()
+
+
+def test_a_database_that_was_set_back_is_read_anew(placement: Placement, database: Database) -> None:
+    """A replica takes over that did not have everything yet, say: memory has come by its head, and is not beyond it."""
+    create(placement)
+    before, kept = placement.ledger.snapshot().head, set(placement.world().providers)
+    lost = create(placement)
+    with database.write() as conn:
+        row = t.resource_providers.c.uuid == lost.uuid
+        conn.execute(update(t.resource_providers).where(row).values(root_provider_id=None))
+        conn.execute(delete(t.resource_providers).where(row))
+        conn.execute(delete(t.changes).where(t.changes.c.seq > before.seq))
+        conn.execute(update(t.head).values(seq=before.seq, mark=before.mark))
+    assert set(placement.world().providers) == kept

@@ -93,3 +93,42 @@ def test_what_was_moved_away_from_one_that_is_made_again_and_back() -> None:
     for index in (story.lazy.index, story.eager.index):
         assert index.roots_of(1 << index.row("c")) == 1 << index.row("r")
         assert index.below(1 << index.row("r")) == 1 << index.row("r") | 1 << index.row("c")
+
+
+def at(*heads: Head) -> Snapshot:
+    """One that has come by these."""
+    snapshot = Snapshot.of(heads[0], World.of(()), Origin())
+    for head in heads[1:]:
+        snapshot = snapshot.advanced(head, snapshot.world, set())
+    return snapshot
+
+
+def test_a_head_that_was_passed_since_it_was_asked_for_is_behind_us() -> None:
+    heads = [Head(seq, 10 * seq) for seq in range(1, 6)]
+    snapshot = at(*heads)
+    for head in heads[1:]:
+        assert snapshot.has_come_by(head, since=heads[1])
+    assert snapshot.has_come_by(heads[-1], since=heads[-1])
+
+
+def test_a_head_from_before_that_is_of_a_database_that_was_set_back() -> None:
+    heads = [Head(seq, 10 * seq) for seq in range(1, 6)]
+    snapshot = at(*heads)
+    assert not snapshot.has_come_by(heads[0], since=heads[1])
+    assert not snapshot.has_come_by(heads[3], since=heads[4])
+    assert not at(heads[4]).has_come_by(
+        heads[3], since=heads[3]
+    )  # read anew meanwhile: nothing is known of before
+
+
+def test_a_head_of_others_is_not_passed() -> None:
+    snapshot = at(Head(1, 10), Head(2, 20), Head(3, 30))
+    assert not snapshot.has_come_by(Head(2, 99), since=Head(1, 10))
+    assert not snapshot.has_come_by(Head(4, 40), since=Head(1, 10))
+
+
+def test_no_more_heads_are_remembered_than_are_of_use() -> None:
+    heads = [Head(seq, seq) for seq in range(1, 3 * s.MOST_PASSED)]
+    snapshot = at(*heads)
+    assert snapshot.has_come_by(heads[-s.MOST_PASSED], since=heads[0])
+    assert not snapshot.has_come_by(heads[s.MOST_PASSED // 2], since=heads[0])

@@ -27,7 +27,7 @@ class Sight:
     If it is not, whatever was made of it has to be made again.
     """
 
-    __slots__ = ("_head", "_present", "_seen")
+    __slots__ = ("_head", "_present", "_seen", "_since")
 
     def __init__(self, present: Present) -> None:
         self._present = present
@@ -37,6 +37,7 @@ class Sight:
     def look(self) -> None:
         """Takes the newest snapshot for the present, unless it is about to be replaced."""
         if self._seen is None and not self._present.is_changing:
+            self._since = self._present.newest.head
             self._head = self._present.ask()
             self._seen = self._present.newest
 
@@ -54,7 +55,7 @@ class Sight:
         head = self._head()
         if head == self._seen.head:  # whoever has written since did so after this was asked
             return True
-        self._seen = self._present.up_to(head)
+        self._seen = self._present.up_to(head, self._since)
         return False
 
 
@@ -69,7 +70,8 @@ class Present:
 
     def snapshot(self) -> Snapshot:
         """It contains every write that was committed before this call, by whichever process."""
-        return self.up_to(self._database.head())
+        since = self._snapshot.head
+        return self.up_to(self._database.head(), since)
 
     def sight(self) -> Sight:
         return Sight(self)
@@ -83,12 +85,12 @@ class Present:
         """Whether the newest snapshot is about to be replaced."""
         return self._replacing.locked()
 
-    def up_to(self, head: Head) -> Snapshot:
-        """The snapshot at this head, or at a later one."""
-        if head != self._snapshot.head:
+    def up_to(self, head: Head, since: Head) -> Snapshot:
+        """The snapshot at this head, or at a later one. It was asked for when the newest was at `since`, or later."""
+        if not self._snapshot.has_come_by(head, since):
             # If it is our own scribe who has moved the head, it publishes before it lets us in here.
             with self._replacing:
-                if head != self._snapshot.head:
+                if not self._snapshot.has_come_by(head, since):
                     self._snapshot = self._database.ask(self._followed)
         return self._snapshot
 

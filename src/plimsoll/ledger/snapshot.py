@@ -20,6 +20,8 @@ from plimsoll.storage.head import Head
 
 MOST_TOUCHED = 64
 """So many providers the index may be behind."""
+MOST_PASSED = 64
+"""So many heads are remembered that a snapshot has come by."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,15 +33,19 @@ class Origin:
 
 
 class Snapshot:
-    __slots__ = ("_indexed", "answers", "head", "origin", "world")
+    __slots__ = ("_indexed", "_passed", "answers", "head", "origin", "world")
 
-    def __init__(self, head: Head, world: World, origin: Origin, indexed: _Indexed) -> None:
+    def __init__(
+        self, head: Head, world: World, origin: Origin, indexed: _Indexed, passed: tuple[Head, ...] = ()
+    ) -> None:
         self.head = head
         self.world = world
         self.origin = origin
         """What it goes back to."""
         self.answers = Answers()
         self._indexed = indexed
+        self._passed = passed
+        """The heads before its own, the last one last."""
 
     @classmethod
     def of(cls, head: Head, world: World, origin: Origin) -> Snapshot:
@@ -64,7 +70,20 @@ class Snapshot:
     def advanced(self, head: Head, world: World, touched: set[str]) -> Snapshot:
         """The snapshot of a later world, in which only these providers differ."""
         assert head.seq >= self.head.seq
-        return Snapshot(head, world, self.origin, self._indexed.touching(touched, world))
+        passed = (*self._passed[-MOST_PASSED:], self.head)
+        return Snapshot(head, world, self.origin, self._indexed.touching(touched, world), passed)
+
+    def has_come_by(self, head: Head, since: Head) -> bool:
+        """Whether it contains all that was committed up to this head, which was found when memory was at `since`.
+
+        One from before that is no head of ours any more, though we were there once: the database has been set back.
+        """
+        for passed in (self.head, *reversed(self._passed)):
+            if passed == head:
+                return True
+            if passed == since:
+                return False
+        return False
 
 
 @dataclass(frozen=True, slots=True)
