@@ -178,11 +178,11 @@ def test_who_comes_late_to_a_batch_with_a_rename_is_known_by_the_new_name(
 def test_half_of_those_at_work_are_written_while_the_other_half_is_decided(
     ledgers: tuple[Ledger, Ledger], at_work: int, sizes: list[int]
 ) -> None:
+    def adding(uuid: str) -> Command:
+        return Command("test", SOMEBODY, lambda d: trees.add_provider(d, uuid, uuid, None))
+
     ledger, _ = ledgers
-    ledger._queue.extend(
-        Ticket(Command("test", SOMEBODY, lambda d, uuid=uuid: trees.add_provider(d, uuid, uuid, None)))
-        for uuid in "abcdef"
-    )
+    ledger._queue.extend(Ticket(adding(uuid)) for uuid in "abcdef")
     found = []
     with contextlib.ExitStack() as all_of_them:
         for _ in range(at_work):
