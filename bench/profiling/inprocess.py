@@ -30,7 +30,10 @@ class InProcess:
     def call(self, message: bytes) -> Reply:
         got: list[Any] = []
         chunks = self._application(request_of(message), lambda *given: got.extend(given))  # type: ignore[arg-type]
-        return Reply(int(got[0][:3]), memoryview(b"".join(chunks)))
+        reply = Reply(int(got[0][:3]), memoryview(b"".join(chunks)))
+        if hasattr(chunks, "close"):
+            chunks.close()
+        return reply
 
 
 def request_of(message: bytes) -> dict[str, Any]:

@@ -73,6 +73,7 @@ class Connections:
 class Connection:
     __slots__ = (
         "_all",
+        "_body",
         "_fixed",
         "_foreseen",
         "_headers",
@@ -92,6 +93,7 @@ class Connection:
         self._requests = Requests(self._receive)
         self._foreseen: dict[str, Any] | None = None
         self._status = ""
+        self._body: Iterable[bytes] = ()
         self._headers: list[tuple[str, str]] = []
         self._written: list[bytes] = []
         name, port = connections.server
@@ -165,36 +167,42 @@ class Connection:
 
     def _answer(self, request: Request) -> bool:
         """Whether the connection goes on after it."""
+        self._body = ()
+        try:
+            chunks = self._worked_out(request)
+            if chunks is None:
+                return self._send_answer(*_BROKEN, ())
+            goes_on = request.keeps_alive and request.is_whole and not self._all.is_leaving
+            if not goes_on:
+                self._headers.append(("connection", "close"))
+            elif request.version == "1.0":
+                self._headers.append(("connection", "keep-alive"))
+            return self._send_answer(
+                self._status, self._headers, () if request.method == "HEAD" else chunks, sum(map(len, chunks))
+            )
+        finally:
+            # Only now: what the application still does about it, the client does not have to wait for.
+            close = getattr(self._body, "close", None)
+            if close is not None:
+                close()
+
+    def _worked_out(self, request: Request) -> list[bytes] | None:
+        """What the application answers, all of it: an answer that breaks off is none. None if it fails."""
         environ = request.environ(self._fixed, self._requests.receive)
         if self._foreseen:
             environ.update(self._foreseen)
             self._foreseen = None
         self._status, self._written = "", []
-        body: Iterable[bytes] = ()
         try:
             with AT_WORK, self._all.places:
-                body = self._all.app(environ, self._start_response)
-                chunks = list(body)  # all of it: an answer that breaks off is none
-                chunks[:0] = self._written
+                self._body = self._all.app(environ, self._start_response)
+                chunks = list(self._body)
             if not self._status:
                 raise RuntimeError("The application said nothing")
         except Exception:
             LOG.exception("The application failed on %s %s", request.method, environ["PATH_INFO"])
-            self._send_answer(*_BROKEN, ())
-            return False
-        finally:
-            close = getattr(body, "close", None)
-            if close is not None:
-                close()
-        goes_on = request.keeps_alive and request.is_whole and not self._all.is_leaving
-        if not goes_on:
-            self._headers.append(("connection", "close"))
-        elif request.version == "1.0":
-            self._headers.append(("connection", "keep-alive"))
-        says_it_goes_on = self._send_answer(
-            self._status, self._headers, () if request.method == "HEAD" else chunks, sum(map(len, chunks))
-        )
-        return goes_on and says_it_goes_on
+            return None
+        return [*self._written, *chunks] if self._written else chunks
 
     def _start_response(self, status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
         self._status = status

@@ -15,7 +15,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -113,15 +113,40 @@ class RequestLog:
             method, address = environ["REQUEST_METHOD"], environ.get("REMOTE_ADDR")
             LOG.debug('Starting request: %s "%s %s"', address, method, _uri(environ))
 
+        said: list[Any] = []
+
         def start(
             status: str, headers: list[tuple[str, str]], exc_info: Any = None
         ) -> Callable[[bytes], object]:
-            if LOG.isEnabledFor(logging.INFO):
-                LOG.handle(_Line(self._in_common, _facts(environ, status, headers)))
+            said[:] = status, headers
             headers.append((_HEADER, request_id))
             return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
 
-        return self._app(environ, start)
+        def log() -> None:
+            if said and LOG.isEnabledFor(logging.INFO):
+                LOG.handle(_Line(self._in_common, _facts(environ, *said)))
+
+        return _ThenLogged(self._app(environ, start), log)
+
+
+class _ThenLogged:
+    """An answer. When it is sent the server closes it, and its line is logged: its client does not wait for that."""
+
+    __slots__ = ("_answer", "_log")
+
+    def __init__(self, answer: Iterable[bytes], log: Callable[[], None]) -> None:
+        self._answer = answer
+        self._log = log
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._answer)
+
+    def close(self) -> None:
+        try:
+            if hasattr(self._answer, "close"):
+                self._answer.close()
+        finally:
+            self._log()
 
 
 def _new_id() -> str:

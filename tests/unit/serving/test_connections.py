@@ -275,6 +275,52 @@ def test_an_application_that_fails_is_answered_for(connect: Connect, app: Any) -
     assert client.has_been_left()
 
 
+class Unhurried:
+    """An answer that is closed only when somebody lets it."""
+
+    def __init__(self) -> None:
+        self.may_close, self.is_closed = threading.Event(), threading.Event()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter([b"done"])
+
+    def close(self) -> None:
+        assert self.may_close.wait(10)
+        self.is_closed.set()
+
+
+def test_an_answer_is_closed_when_it_is_sent(connect: Connect) -> None:
+    answer = Unhurried()
+
+    def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        start_response("200 OK", [])
+        return answer
+
+    client = connect(app)
+    client.send(b"GET / HTTP/1.1\r\n\r\n")
+    assert client.answer()[2] == b"done"
+    assert not answer.is_closed.is_set()
+    answer.may_close.set()
+    assert answer.is_closed.wait(10)
+
+
+def test_an_answer_that_reaches_nobody_is_closed_all_the_same(connect: Connect) -> None:
+    answer = Unhurried()
+    answer.may_close.set()
+    gone = threading.Event()
+
+    def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        assert gone.wait(10)
+        start_response("200 OK", [])
+        return answer
+
+    client = connect(app)
+    client.send(b"GET / HTTP/1.1\r\n\r\n")
+    client._socket.close()
+    gone.set()
+    assert answer.is_closed.wait(10)
+
+
 def test_no_header_can_begin_another(connect: Connect) -> None:
     def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         start_response("200 OK", [("location", "/x\r\nset-cookie: y")])

@@ -25,7 +25,8 @@ def inner(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[b
 def call(**more: Any) -> tuple[WSGIEnvironment, dict[str, str]]:
     environ = {"REQUEST_METHOD": "PUT", "SCRIPT_NAME": "/placement", "PATH_INFO": "/traits/A", **more}
     headers: dict[str, str] = {}
-    RequestLog(inner)(environ, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
+    answer = RequestLog(inner)(environ, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
+    answer.close()  # type: ignore[attr-defined]
     return environ, headers
 
 
@@ -49,6 +50,30 @@ def test_the_line_says_who_asked_what_and_what_came_of_it(caplog: pytest.LogCapt
     assert [record.getMessage() for record in caplog.records] == [
         '192.0.2.7 "PUT /placement/traits/A?a=%20" status: 204 len: 0 microversion: 1.7'
     ]
+
+
+class Answer(list[bytes]):
+    is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_the_line_is_for_when_the_answer_is_sent(caplog: pytest.LogCaptureFixture) -> None:
+    inside = Answer([b"a", b"b"])
+
+    def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        start_response("200 OK", [])
+        return inside
+
+    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/"}
+    with caplog.at_level(logging.INFO, "placement.requestlog"):
+        answer = RequestLog(app)(environ, lambda *_: None)  # type: ignore[arg-type]
+        assert list(answer) == [b"a", b"b"]
+        assert not caplog.records
+        answer.close()  # type: ignore[attr-defined]
+    assert len(caplog.records) == 1
+    assert inside.is_closed
 
 
 def test_the_start_of_a_request_is_a_matter_for_debugging(caplog: pytest.LogCaptureFixture) -> None:
