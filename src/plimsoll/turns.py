@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class _Counted:
-    """Those who are at work, as the server of this process counts them: `with AT_WORK`."""
+    """How many there are of something, as the server of this process counts them: `with AT_WORK`."""
 
     __slots__ = ("count",)
 
@@ -33,12 +33,21 @@ class _Counted:
         self.count -= 1
 
 
+CONNECTED = _Counted()
+"""Clients that may ask for something."""
 AT_WORK = _Counted()
+"""Requests that are being answered."""
 
 
 def give_way() -> None:
     """Lets those go on who can."""
     time.sleep(0)
+
+
+def let_others_come() -> None:
+    """For who is about to do something for all: those who have asked by now are heard. Nobody is, if there is one client."""
+    if CONNECTED.count > 1:
+        give_way()
 
 
 def aside(work: Callable[[], T]) -> T:

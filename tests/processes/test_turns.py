@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One who asks for much does not keep the others waiting, though all of them share one thread."""
+"""What those owe each other who share one thread: not to keep others waiting, and to let them join."""
 
+import contextlib
 import http.client
 import json
+import os
 import select
+import signal
+import sqlite3
 from pathlib import Path
 from uuid import uuid4
 
@@ -41,3 +45,28 @@ def test_others_are_answered_while_one_has_a_puzzle(tmp_path: Path) -> None:
         puzzled.close()
         assert len(found["allocation_requests"]) == HOSTS * 40_320
         assert others > 3, "nobody else was answered meanwhile"
+
+
+def test_those_who_have_asked_by_now_are_written_together(tmp_path: Path) -> None:
+    """On SQLite nobody has to wait for anything before a commit; who would not look around would commit alone."""
+    hosts = [str(uuid4()) for _ in range(8)]
+    headers = {"x-auth-token": "admin", "content-type": "application/json"}
+    with Service(tmp_path) as service, contextlib.ExitStack() as open_connections:
+        connections = [http.client.HTTPConnection("127.0.0.1", service.port, timeout=60) for _ in hosts]
+        for connection in connections:
+            open_connections.callback(connection.close)
+            connection.request("GET", "/", headers=headers)
+            connection.getresponse().read()
+        (worker,) = service.workers_now()
+        os.kill(worker, signal.SIGSTOP)
+        for host, connection in zip(hosts, connections, strict=True):
+            body = json.dumps({"name": host, "uuid": host})
+            connection.request("POST", "/resource_providers", body, headers)
+        os.kill(worker, signal.SIGCONT)
+        for connection in connections:
+            assert connection.getresponse().status == 201
+        with contextlib.closing(sqlite3.connect(next(tmp_path.glob("*.sqlite")))) as database:
+            (commits,) = database.execute(
+                "SELECT COUNT(DISTINCT mark) FROM plimsoll_changes WHERE operation = 'provider.create'"
+            ).fetchone()
+    assert commits <= len(hosts) // 2

@@ -22,7 +22,7 @@ from plimsoll.ledger.present import Present, Sight
 from plimsoll.ledger.scribe import Scribe
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage.engine import Database
-from plimsoll.turns import AT_WORK
+from plimsoll.turns import AT_WORK, let_others_come
 
 MOST_AT_ONCE = 256
 """How many commands one commit may carry: none should wait long for its neighbours."""
@@ -74,6 +74,7 @@ class Ledger:
             if self._pen.taken_by(ticket):
                 turn = Turn(self._pen)
                 try:
+                    let_others_come()
                     self._write_batch(turn)
                 finally:
                     turn.pass_on()

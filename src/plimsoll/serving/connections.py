@@ -17,7 +17,7 @@ from wsgiref.types import WSGIApplication
 from gevent.lock import BoundedSemaphore
 
 from plimsoll.serving.requests import Request, Requests, Unreadable
-from plimsoll.turns import AT_WORK
+from plimsoll.turns import AT_WORK, CONNECTED
 
 LOG = logging.getLogger(__name__)
 
@@ -50,7 +50,8 @@ class Connections:
         connection = Connection(self, opened, peer)
         self._open.add(connection)
         try:
-            connection.serve()
+            with CONNECTED:
+                connection.serve()
         except OSError:
             pass  # the client has gone, or was idle for too long
         except Exception:
