@@ -87,6 +87,11 @@ def _of_providers(suffix: str) -> Callable[[Rows], Clients]:
     return lambda rows: reads([f"/resource_providers/{uuid}{suffix}" for uuid in rows.providers[:200]])
 
 
+def _of_all_providers(suffix: str) -> Callable[[Rows], Clients]:
+    """More of them than are remembered."""
+    return lambda rows: reads([f"/resource_providers/{uuid}{suffix}" for uuid in rows.providers])
+
+
 def _of_consumers(rows: Rows) -> Clients:
     return reads([f"/allocations/{uuid}" for uuid in rows.consumers[:200]])
 
@@ -180,6 +185,12 @@ WORKS = (
     _point_read("traits", "its traits", _of_providers("/traits")),
     _point_read("aggregates", "its aggregates", _of_providers("/aggregates")),
     _point_read("provider-allocations", "its allocations", _of_providers("/allocations")),
+    Work(
+        "get-provider-allocations-new",
+        "GET its allocations, not asked for lately",
+        "busy",
+        _of_all_providers("/allocations"),
+    ),
     _point_read("allocations", "a consumer's allocations", _of_consumers),
     Work(
         "get-8", "GET of providers, mixed, 8 clients", "busy", _mixed, 8, "rate", {"default": 10}, quick=True

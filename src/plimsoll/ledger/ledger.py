@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command, Ticket
+from plimsoll.ledger.lastfound import LastFound
 from plimsoll.ledger.pen import Pen, Turn, Waiter
 from plimsoll.ledger.present import Present, Sight
 from plimsoll.ledger.scribe import Scribe
@@ -44,10 +45,16 @@ class Ledger:
         self._pen = Pen()
         self._present = Present(database)
         self._scribe = Scribe(database, self._present, change_log_keep, clock)
+        self.last_found = LastFound()
 
     def snapshot(self) -> Snapshot:
         """The present: it contains every write that was committed before this call, by whichever process."""
         return self._present.snapshot()
+
+    @property
+    def newest(self) -> Snapshot:
+        """The newest that this process has; others may have written since."""
+        return self._present.newest
 
     def world(self) -> World:
         return self.snapshot().world

@@ -21,7 +21,15 @@ def of_consumer(placement: Placement, uuid: str) -> ConsumerAllocations:
 
 
 def of_provider(placement: Placement, uuid: str) -> ProviderAllocations | ProviderMissing:
-    return holdings.of_provider(placement.ledger, uuid) or ProviderMissing(uuid)
+    ledger = placement.ledger
+    provider = ledger.newest.world.provider(uuid)
+    known = None if provider is None else ledger.last_found.of(provider)
+    if known is not None and placement.world().provider(uuid) is provider:
+        return known
+    found = holdings.of_provider(ledger, uuid)
+    if found is not None and provider is not None:
+        ledger.last_found.keep(provider, found)
+    return found or ProviderMissing(uuid)
 
 
 def of_owner(placement: Placement, project: str, user: str | None) -> list[tuple[str, dict[str, int]]]:

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Who holds what of a provider: read from SQL once, and again when anything about it may have changed."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from plimsoll.domain.claims import Claim
+from plimsoll.domain.consumer import ProviderAllocations
+from plimsoll.domain.provider import Provider
+from plimsoll.ledger import holdings, lastfound
+from plimsoll.ledger.lastfound import LastFound
+from plimsoll.service import allocations
+from plimsoll.service.placement import Placement
+from tests.ledger.conftest import SOMEBODY
+from tests.ledger.test_ledger import make
+
+
+def claim(placement: Placement, consumer: str, amounts: dict[str, dict[str, int]], user: str = "u") -> None:
+    assert allocations.claim(placement, SOMEBODY, [Claim(consumer, amounts, "p", user, "INSTANCE")]) is None
+
+
+def held(placement: Placement, provider: Provider) -> ProviderAllocations:
+    """As a request finds it; it must be what SQL has."""
+    found = placement.read(lambda seeing: allocations.of_provider(seeing, provider.uuid))
+    assert found == holdings.of_provider(placement.ledger, provider.uuid)
+    assert isinstance(found, ProviderAllocations)
+    return found
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The providers that SQL was asked about."""
+    asked: list[str] = []
+    of_provider = holdings.of_provider
+
+    def noting(ledger: object, uuid: str) -> object:
+        asked.append(uuid)
+        return of_provider(ledger, uuid)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("plimsoll.service.allocations.holdings.of_provider", noting)
+    return asked
+
+
+def read(placement: Placement, provider: Provider) -> object:
+    return placement.read(lambda seeing: allocations.of_provider(seeing, provider.uuid))
+
+
+def test_what_has_not_changed_is_read_once(placement: Placement, asked: list[str]) -> None:
+    host, beside = make(placement, "host", VCPU=8), make(placement, "beside", VCPU=8)
+    claim(placement, str(uuid4()), {host.uuid: {"VCPU": 2}})
+    first = read(placement, host)
+    claim(placement, str(uuid4()), {beside.uuid: {"VCPU": 2}})
+    assert read(placement, host) is first
+    assert asked == [host.uuid]
+
+
+def test_whatever_changes_is_seen_by_all(placement: Placement, other: Placement) -> None:
+    """Claims, the same ones again, other owners, moves, swaps, releases, by this process and by another."""
+    host, beside = make(placement, "host", VCPU=8, MEMORY_MB=64), make(placement, "beside", VCPU=8)
+    one, two = str(uuid4()), str(uuid4())
+
+    def all_see() -> None:
+        for _ in range(2):
+            for placed in (placement, other):
+                for provider in (host, beside):
+                    held(placed, provider)
+
+    all_see()
+    for writer in (placement, other):
+        claim(writer, one, {host.uuid: {"VCPU": 2}})
+        all_see()
+        claim(writer, one, {host.uuid: {"VCPU": 2}})
+        all_see()
+        claim(writer, one, {host.uuid: {"VCPU": 2}}, user="somebody else")
+        all_see()
+        claim(writer, two, {host.uuid: {"VCPU": 1}, beside.uuid: {"VCPU": 1}})
+        all_see()
+        swap = [
+            Claim(one, {host.uuid: {"VCPU": 1}}, "p", "u"),
+            Claim(two, {host.uuid: {"VCPU": 2}, beside.uuid: {"VCPU": 1}}, "p", "u"),
+        ]
+        assert allocations.claim(writer, SOMEBODY, swap) is None
+        all_see()
+        claim(writer, two, {beside.uuid: {"VCPU": 3}})
+        all_see()
+        assert allocations.release(writer, SOMEBODY, one) is None
+        all_see()
+        assert allocations.release(writer, SOMEBODY, two) is None
+        all_see()
+
+
+def test_what_was_written_while_it_was_read_is_not_taken_for_the_present(
+    placement: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = make(placement, "host", VCPU=8)
+    one, two = str(uuid4()), str(uuid4())
+    claim(placement, one, {host.uuid: {"VCPU": 2}})
+    claim(placement, two, {host.uuid: {"VCPU": 2}})
+    of_provider = holdings.of_provider
+
+    def and_then(ledger: object, uuid: str) -> object:
+        found = of_provider(ledger, uuid)  # type: ignore[arg-type]
+        assert allocations.release(placement, SOMEBODY, one) is None
+        return found
+
+    def before_that(ledger: object, uuid: str) -> object:
+        assert allocations.release(placement, SOMEBODY, two) is None
+        return of_provider(ledger, uuid)  # type: ignore[arg-type]
+
+    for while_reading in (and_then, before_that):
+        with monkeypatch.context() as patched:
+            patched.setattr("plimsoll.service.allocations.holdings.of_provider", while_reading)
+            read(placement, host)
+        held(placement, host)
+
+
+def found(generation: int, *consumers: str) -> ProviderAllocations:
+    return ProviderAllocations(generation, {each: (1, {"VCPU": 1}) for each in consumers}, None)
+
+
+def host(number: int, used: int, generation: int = 1) -> Provider:
+    return Provider(number, f"p{number}", "host", f"p{number}", generation=generation, used={"VCPU": used})
+
+
+def test_only_what_adds_up_is_kept() -> None:
+    last = LastFound()
+    provider = host(1, used=2)
+    for not_of_it in (found(1, "a"), found(2, "a", "b"), found(1, "a", "b", "c"), found(1)):
+        last.keep(provider, not_of_it)
+        assert last.of(provider) is None
+    last.keep(provider, found(1, "a", "b"))
+    assert last.of(provider) == found(1, "a", "b")
+    assert last.of(provider.changed()) is None
+
+
+def test_there_is_an_end_to_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lastfound, "MOST_CONSUMERS", 10)
+    last = LastFound()
+    hosts = [host(number, used=2) for number in range(9)]
+    for each in (*hosts, hosts[-1]):
+        last.keep(each, found(1, "a", "b"))
+    assert [each.id for each in hosts if last.of(each)] == [6, 7, 8]
+    crowded = host(10, used=11)
+    last.keep(crowded, found(1, *"abcdefghijk"))
+    assert last.of(crowded) is None
+    assert last.of(hosts[-1]) is not None
