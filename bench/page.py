@@ -68,6 +68,8 @@ METHOD = """\
 - Who asks the same of a cloud in which nothing has changed is given the same answer again, as schedulers do that work
   side by side. What a search costs that nobody has asked for before is shown where it says *never the same*, and by
   the growth; in *select and claim* each claim changes the cloud.
+- What is held of a provider is kept until it changes; what it costs to read it is shown where it says *not asked for
+  lately*.
 - *Ready-made*: the same HTTP server sends the same bytes from memory, with no work at all.
 
 The worlds:
