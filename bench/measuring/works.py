@@ -83,13 +83,8 @@ def _get(target: str) -> Callable[[Rows], Clients]:
     return lambda _: reads([target])
 
 
-def _of_providers(suffix: str) -> Callable[[Rows], Clients]:
-    return lambda rows: reads([f"/resource_providers/{uuid}{suffix}" for uuid in rows.providers[:200]])
-
-
-def _of_all_providers(suffix: str) -> Callable[[Rows], Clients]:
-    """More of them than are remembered."""
-    return lambda rows: reads([f"/resource_providers/{uuid}{suffix}" for uuid in rows.providers])
+def _of_providers(suffix: str, most: int | None = 200) -> Callable[[Rows], Clients]:
+    return lambda rows: reads([f"/resource_providers/{uuid}{suffix}" for uuid in rows.providers[:most]])
 
 
 def _of_consumers(rows: Rows) -> Clients:
@@ -189,7 +184,7 @@ WORKS = (
         "get-provider-allocations-new",
         "GET its allocations, not asked for lately",
         "busy",
-        _of_all_providers("/allocations"),
+        _of_providers("/allocations", None),  # all: more than are remembered
     ),
     _point_read("allocations", "a consumer's allocations", _of_consumers),
     Work(

@@ -25,7 +25,7 @@ def claim(placement: Placement, consumer: str, amounts: dict[str, dict[str, int]
 
 def held(placement: Placement, provider: Provider) -> ProviderAllocations:
     """As a request finds it; it must be what SQL has."""
-    found = placement.read(lambda seeing: allocations.of_provider(seeing, provider.uuid))
+    found = read(placement, provider)
     assert found == holdings.of_provider(placement.ledger, provider.uuid)
     assert isinstance(found, ProviderAllocations)
     return found

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 
 from plimsoll.domain.consumer import ProviderAllocations
 from plimsoll.domain.provider import Provider
+from plimsoll.domain.usage import added
 
 MOST_CONSUMERS = 10_000
 """Whose holdings are kept at most: some megabytes."""
@@ -32,7 +32,7 @@ class LastFound:
 
     def keep(self, provider: Provider, found: ProviderAllocations) -> None:
         """What was found when memory had this provider, or later: unless something has changed in between."""
-        if len(found.by_consumer) > MOST_CONSUMERS or not _is_what_is_held_of(provider, found):
+        if len(found.by_consumer) >= MOST_CONSUMERS or not _is_what_is_held_of(provider, found):
             return
         with self._keeping:
             self._forget(provider.uuid)
@@ -49,7 +49,5 @@ class LastFound:
 
 def _is_what_is_held_of(provider: Provider, found: ProviderAllocations) -> bool:
     """Who claims raises the generation of the provider, and who only lets go changes the sums."""
-    sums = Counter[str]()
-    for _, amounts in found.by_consumer.values():
-        sums.update(amounts)
+    sums = added(amounts for _, amounts in found.by_consumer.values())
     return found.generation == provider.generation and sums == provider.used

@@ -111,4 +111,4 @@ def _most_at_once() -> int:
 
     Else nearly all of them end up in one batch: the database waits until it is decided, and then all wait for that.
     """
-    return min(MOST_AT_ONCE, -(-AT_WORK.count // 2) or MOST_AT_ONCE)
+    return min(MOST_AT_ONCE, (AT_WORK.count + 1) // 2 or MOST_AT_ONCE)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from plimsoll.domain.effects import Effect
 from plimsoll.domain.provider import Provider
@@ -78,7 +79,7 @@ class Snapshot:
 
         One from before that is no head of ours any more, though we were there once: the database has been set back.
         """
-        for passed in (self.head, *reversed(self._passed)):
+        for passed in chain((self.head,), reversed(self._passed)):
             if passed == head:
                 return True
             if passed == since:
