@@ -18,24 +18,33 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class _Counted:
+class Counted:
     """How many there are of something, as the server of this process counts them: `with AT_WORK`."""
 
-    __slots__ = ("count",)
+    __slots__ = ("_most", "count")
 
     def __init__(self) -> None:
         self.count = 0
+        self._most = 0
 
     def __enter__(self) -> None:
         self.count += 1
+        if self.count > self._most:
+            self._most = self.count
 
     def __exit__(self, *_: object) -> None:
         self.count -= 1
 
+    def lately(self) -> int:
+        """The most at the same time, lately: one less each time that this is asked, unless there were as many again."""
+        most = self._most
+        self._most = max(self.count, most - 1)
+        return most
 
-CONNECTED = _Counted()
+
+CONNECTED = Counted()
 """Clients that may ask for something."""
-AT_WORK = _Counted()
+AT_WORK = Counted()
 """Requests that are being answered."""
 
 

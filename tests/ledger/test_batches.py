@@ -24,7 +24,7 @@ from plimsoll.ledger.verify import differences
 from plimsoll.storage import checks
 from plimsoll.storage import tables as t
 from plimsoll.storage.engine import Database
-from plimsoll.turns import AT_WORK
+from plimsoll.turns import Counted
 from tests.ledger.conftest import SOMEBODY, make_tables
 from tests.support.databases import Databases
 
@@ -176,8 +176,11 @@ def test_who_comes_late_to_a_batch_with_a_rename_is_known_by_the_new_name(
 
 @pytest.mark.parametrize(("at_work", "sizes"), [(0, [6]), (1, [1] * 6), (5, [3, 3]), (8, [4, 2]), (99, [6])])
 def test_half_of_those_at_work_are_written_while_the_other_half_is_decided(
-    ledgers: tuple[Ledger, Ledger], at_work: int, sizes: list[int]
+    ledgers: tuple[Ledger, Ledger], at_work: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    counted = Counted()
+    monkeypatch.setattr("plimsoll.ledger.ledger.AT_WORK", counted)
+
     def adding(uuid: str) -> Command:
         return Command("test", SOMEBODY, lambda d: trees.add_provider(d, uuid, uuid, None))
 
@@ -186,7 +189,7 @@ def test_half_of_those_at_work_are_written_while_the_other_half_is_decided(
     found = []
     with contextlib.ExitStack() as all_of_them:
         for _ in range(at_work):
-            all_of_them.enter_context(AT_WORK)
+            all_of_them.enter_context(counted)
         while ledger._queue:
             before = len(ledger.world().providers)
             ledger._pen.taken_by(ledger._queue[0])

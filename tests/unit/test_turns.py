@@ -2,8 +2,11 @@
 
 """Who does what where all requests of a process share one thread."""
 
+import contextlib
 import subprocess
 import sys
+
+from plimsoll.turns import Counted
 
 HERE_OR_ASIDE = """
 from gevent import monkey
@@ -29,3 +32,16 @@ def test_who_is_alone_does_here_what_is_soon_done() -> None:
         [sys.executable, "-c", HERE_OR_ASIDE], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.split("\n")[:3] == ["False True", "False False", "True"]
+
+
+def test_who_has_just_gone_is_counted_for_a_while() -> None:
+    counted = Counted()
+    with contextlib.ExitStack() as some:
+        for _ in range(3):
+            some.enter_context(counted)
+        assert counted.lately() == 3
+        assert counted.lately() == 3
+    assert counted.count == 0
+    assert [counted.lately() for _ in range(5)] == [3, 2, 1, 0, 0]
+    with counted:
+        assert counted.lately() == 1

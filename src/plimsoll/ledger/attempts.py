@@ -32,6 +32,7 @@ from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, Overtaken, Un
 from plimsoll.storage.head import GUARD, Head
 from plimsoll.storage.load import LAST_IDS
 from plimsoll.storage.registers import Registers
+from plimsoll.turns import let_others_come
 
 LOG = logging.getLogger(__name__)
 
@@ -124,7 +125,7 @@ class Attempts:
             with self._database.write(basis.head) as conn:
                 batch = self._batch(conn, basis, believed=True)
                 batch.decide(tickets)
-                is_next = self._under_way.acquire()
+                is_next = self._become_next()
                 if self._present.newest is not basis:
                     raise Overtaken
                 late = take_up(tickets)
@@ -145,6 +146,13 @@ class Attempts:
             if is_next:
                 self._ahead = None
                 self._under_way.release()
+
+    def _become_next(self) -> bool:
+        """Waits for the batch that is under way, if there is one; those in it are told before this one is sent."""
+        if not self._under_way.acquire(blocking=False):
+            self._under_way.acquire()
+            let_others_come()
+        return True
 
     def _in_turn(
         self, tickets: list[Ticket], take_up: TakeUp, doubtful: Sequence[Batch], believing: bool

@@ -224,6 +224,8 @@ class SQLite:
         if mode != "wal":
             raise UnusableDatabaseError(_NO_WAL.format(path=self.path, mode=mode))
         connection.execute(f"PRAGMA journal_size_limit = {LOG_SIZE_LIMIT}")
+        # What a statement of many rows may have to take back is else written to a file, made and removed each time.
+        connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._options.sqlite_synchronous else 'OFF'}")
 
     def forget_parent(self) -> object:
