@@ -141,9 +141,8 @@ def settle(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
         return refusal
     for each, wants, holding in moves:
         _write(draft, each, wants, holding)
-    for provider in dict.fromkeys([allocation.provider for allocation in wanted + released]):
-        if draft.world.provider(provider) is not None:
-            draft.raise_generation(provider)
+    for uuid in _in_play(draft.world, wanted + released):
+        draft.raise_generation(uuid)
     return None
 
 

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -124,24 +125,38 @@ class Batch:
         recorded, self._world = self._recorder.record(draft)
         for effect in recorded:
             self._touched.update(effect.providers(before))
-            self._keep_holding(effect)
+            keep = _KEEPERS.get(type(effect))
+            if keep is not None:
+                keep(self, effect)
         seq = (self.log[-1].seq if self.log else self.snapshot.head.seq) + 1
         self.log.append(Change(seq, self._now, command.actor, command.operation, encode(recorded)))
 
-    def _keep_holding(self, effect: e.Effect) -> None:
-        """A later command of the batch must see what an earlier one left a consumer with."""
-        match effect:
-            case e.AllocationsReplaced(consumer=uuid):
-                key = self._key(uuid)
-                held = self._holdings.get(key, EMPTY_HOLDING)
-                self._holdings[key] = Holding(held.consumer, effect.after)
-            case e.ConsumerAdded() | e.ConsumerChanged():
-                key = self._key(effect.consumer.uuid)
-                held = self._holdings.get(key, EMPTY_HOLDING)
-                self._holdings[key] = Holding(effect.consumer, held.allocations, held.strays)
-            case e.ConsumerRemoved(uuid=uuid):
-                self._holdings[self._key(uuid)] = EMPTY_HOLDING
-            case e.ClassRenamed(name=name, new_name=new_name):
-                self._renamed.append((name, new_name))
-                for key, held in self._holdings.items():
-                    self._holdings[key] = held.with_class_renamed(name, new_name)
+    # A later command of the batch must see what an earlier one left a consumer with.
+
+    def _keep_allocations(self, effect: e.AllocationsReplaced) -> None:
+        key = self._key(effect.consumer)
+        held = self._holdings.get(key, EMPTY_HOLDING)
+        self._holdings[key] = Holding(held.consumer, effect.after)
+
+    def _keep_consumer(self, effect: e.ConsumerAdded | e.ConsumerChanged) -> None:
+        key = self._key(effect.consumer.uuid)
+        held = self._holdings.get(key, EMPTY_HOLDING)
+        self._holdings[key] = Holding(effect.consumer, held.allocations, held.strays)
+
+    def _forget_consumer(self, effect: e.ConsumerRemoved) -> None:
+        self._holdings[self._key(effect.uuid)] = EMPTY_HOLDING
+
+    def _rename_class(self, effect: e.ClassRenamed) -> None:
+        renamed = effect.name, effect.new_name
+        self._renamed.append(renamed)
+        for key, held in self._holdings.items():
+            self._holdings[key] = held.with_class_renamed(*renamed)
+
+
+_KEEPERS: Mapping[type[e.Effect], Callable[[Batch, Any], None]] = {
+    e.AllocationsReplaced: Batch._keep_allocations,
+    e.ConsumerAdded: Batch._keep_consumer,
+    e.ConsumerChanged: Batch._keep_consumer,
+    e.ConsumerRemoved: Batch._forget_consumer,
+    e.ClassRenamed: Batch._rename_class,
+}

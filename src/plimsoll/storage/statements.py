@@ -145,10 +145,21 @@ def _chunks(rows: Sequence[Any], size: int) -> Sequence[Sequence[Any]]:
 
 def _preparer(dialect: Dialect, table: Table, columns: tuple[str, ...]) -> Callable[[Row], Row] | None:
     """Values in the form in which this driver takes them, where that is another: SQLite has no times."""
-    processors = [table.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in columns]
-    if not any(processors):
-        return None
-    return lambda row: [
-        value if processor is None or value is None else processor(value)
-        for processor, value in zip(processors, row, strict=True)
+    kinds = [table.c[name].type.dialect_impl(dialect) for name in columns]
+    processors = [
+        # All rows of a batch have the same few times.
+        (place, lru_cache(maxsize=16)(processor))
+        for place, processor in enumerate(kind.bind_processor(dialect) for kind in kinds)
+        if processor is not None
     ]
+    if not processors:
+        return None
+
+    def prepare(row: Row) -> Row:
+        prepared = list(row)
+        for place, processor in processors:
+            if prepared[place] is not None:
+                prepared[place] = processor(prepared[place])
+        return prepared
+
+    return prepare
