@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import select
 import sys
+import threading
 import time
 from collections.abc import Callable
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -48,6 +49,52 @@ AT_WORK = Counted()
 """Requests that are being answered."""
 
 
+class Bell:
+    """One waits until another rings. Whoever is late does not wait, and then it can be rung again."""
+
+    __slots__ = ("_silence",)
+
+    def __init__(self) -> None:
+        self._silence = threading.Lock()
+        self._silence.acquire()
+
+    def ring(self) -> None:
+        self._silence.release()
+
+    def wait(self) -> None:
+        self._silence.acquire()
+
+
+class _BellOfGreenlets(Bell):
+    """Nobody comes in between here, so that it needs no lock, which takes twice as long."""
+
+    __slots__ = ("_gevent", "_has_rung", "_waiting")
+
+    def __init__(self, gevent: Any) -> None:
+        self._gevent = gevent
+        self._has_rung = False
+        self._waiting: Any = None
+
+    def ring(self) -> None:
+        self._has_rung = True
+        if self._waiting is not None:
+            self._gevent.get_hub().loop.run_callback(self._waiting.switch)
+
+    def wait(self) -> None:
+        if not self._has_rung:
+            self._waiting = self._gevent.getcurrent()
+            try:
+                self._gevent.get_hub().switch()
+            finally:
+                self._waiting = None
+        self._has_rung = False
+
+
+def bell() -> Bell:
+    gevent = _gevent()
+    return Bell() if gevent is None else _BellOfGreenlets(gevent)
+
+
 def give_way() -> None:
     """Lets those go on who can."""
     time.sleep(0)
@@ -61,11 +108,10 @@ def let_others_come() -> None:
 
 def aside(work: Callable[[], T]) -> T:
     """What this work gives. It may neither take a lock nor use a connection to a server: those are of this thread."""
-    if not _all_share_one_thread():
+    gevent = _gevent()
+    if gevent is None:
         return work()
-    from gevent import get_hub
-
-    done: T = get_hub().threadpool.apply(work)
+    done: T = gevent.get_hub().threadpool.apply(work)
     return done
 
 
@@ -76,10 +122,9 @@ def aside_for_a_moment(work: Callable[[], T]) -> T:
 
 def wait_for_input(descriptor: int) -> None:
     """Until there is something to read there. gevent has a `poll` as well, but it takes twice as long as this."""
-    if _all_share_one_thread():
-        from gevent.socket import wait_read
-
-        wait_read(descriptor)
+    gevent = _gevent()
+    if gevent is not None:
+        gevent.socket.wait_read(descriptor)
     else:
         waiting = select.poll()
         waiting.register(descriptor, select.POLLIN)
@@ -87,6 +132,11 @@ def wait_for_input(descriptor: int) -> None:
 
 
 @cache
-def _all_share_one_thread() -> bool:
+def _gevent() -> Any:
+    """gevent, where all requests of this process share one thread; else None."""
     patches = sys.modules.get("gevent.monkey")
-    return patches is not None and bool(patches.is_module_patched("threading"))
+    if patches is None or not patches.is_module_patched("threading"):
+        return None
+    import gevent.socket
+
+    return gevent

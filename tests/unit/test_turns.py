@@ -6,6 +6,8 @@ import contextlib
 import subprocess
 import sys
 
+import pytest
+
 from plimsoll.turns import Counted
 
 HERE_OR_ASIDE = """
@@ -32,6 +34,40 @@ def test_who_is_alone_does_here_what_is_soon_done() -> None:
         [sys.executable, "-c", HERE_OR_ASIDE], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.split("\n")[:3] == ["False True", "False False", "True"]
+
+
+HEARD = """
+from plimsoll.turns import bell
+from threading import Thread
+
+def listener(listened):
+    listened.wait()
+    heard.append("rung")
+
+heard, late = [], bell()
+late.ring()
+listener(late)  # whoever is late does not wait
+asleep = bell()
+waiting = Thread(target=listener, args=(asleep,))
+waiting.start()
+waiting.join(0.1)
+heard.append("not yet")
+asleep.ring()
+waiting.join()
+asleep.ring()
+asleep.wait()  # and again
+print(type(asleep).__name__, heard)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "kind"), [("", "Bell"), ("from gevent import monkey; monkey.patch_all()", "_BellOfGreenlets")]
+)
+def test_a_bell_wakes_whoever_waits_for_it_among_threads_and_among_greenlets(before: str, kind: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", before + HEARD], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == f"{kind} ['rung', 'not yet', 'rung']"
 
 
 def test_who_has_just_gone_is_counted_for_a_while() -> None:

@@ -12,29 +12,30 @@ from __future__ import annotations
 import threading
 from collections import deque
 
+from plimsoll.turns import bell
+
 
 class Waiter:
     """Somebody who wants the pen, or to be told that it is not needed any more."""
 
-    __slots__ = ("_asleep", "done", "seen_to")
+    __slots__ = ("_bell", "done", "seen_to")
 
     def __init__(self) -> None:
         self.seen_to = False
         """Somebody else writes for this one, who has but to wait."""
         self.done = False
-        self._asleep = threading.Lock()
-        self._asleep.acquire()
+        self._bell = bell()
 
     def finish(self) -> None:
         """What this one has waited for is done. Only whoever has seen to it may say so, and once."""
         self.done = True
-        self._asleep.release()
+        self._bell.ring()
 
     def wake(self) -> None:
-        self._asleep.release()
+        self._bell.ring()
 
     def sleep(self) -> None:
-        self._asleep.acquire()
+        self._bell.wait()
 
 
 class Turn:
