@@ -36,6 +36,10 @@ BUSY_SECONDS = 15.0
 
 # A checkpoint that finds no reader in its way gives the log's disk space back down to this size.
 LOG_SIZE_LIMIT = 64 * 1024 * 1024
+CHECKPOINT_PAGES = 8_000
+"""So many pages of the log are half of that. Claims change the same pages over and over: each is copied once in that time."""
+WRITER_CACHE_KIB = 16_384
+"""A claim touches some page of every index, each time another one."""
 
 IDLE_READERS = 8
 
@@ -226,6 +230,8 @@ class SQLite:
         connection.execute(f"PRAGMA journal_size_limit = {LOG_SIZE_LIMIT}")
         # What a statement of many rows may have to take back is else written to a file, made and removed each time.
         connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        connection.execute(f"PRAGMA cache_size = -{WRITER_CACHE_KIB}")
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._options.sqlite_synchronous else 'OFF'}")
 
     def forget_parent(self) -> object:
