@@ -174,7 +174,9 @@ def test_who_comes_late_to_a_batch_with_a_rename_is_known_by_the_new_name(
     assert differences(ledger) == []
 
 
-@pytest.mark.parametrize(("at_work", "sizes"), [(0, [6]), (1, [1] * 6), (5, [3, 3]), (8, [4, 2]), (99, [6])])
+@pytest.mark.parametrize(
+    ("at_work", "sizes"), [(0, [6]), (2, [2, 2, 2]), (5, [3, 3]), (8, [4, 2]), (99, [6])]
+)
 def test_half_of_those_at_work_are_written_while_the_other_half_is_decided(
     ledgers: tuple[Ledger, Ledger], at_work: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
