@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 
 from plimsoll.domain.catalog import CUSTOM_PREFIX
 from plimsoll.domain.inventory import Inventory
@@ -47,9 +48,9 @@ class Provider:
     def shares(self) -> bool:
         return SHARING_TRAIT in self.traits
 
-    def listed_traits(self) -> list[str]:
+    def listed_traits(self) -> tuple[str, ...]:
         """The traits in an order that people can rely on: standard ones first, then by name."""
-        return sorted(self.traits, key=lambda name: (name.startswith(CUSTOM_PREFIX), name))
+        return _in_order(self.traits)
 
     def changed(
         self,
@@ -77,3 +78,8 @@ class Provider:
 
     def used_of(self, resource_class: str) -> int:
         return self.used.get(resource_class, 0)
+
+
+@lru_cache(maxsize=4096)  # many providers have the same
+def _in_order(traits: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(traits, key=lambda name: (name.startswith(CUSTOM_PREFIX), name)))
