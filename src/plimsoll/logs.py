@@ -3,9 +3,9 @@
 """Logging as oslo.log's options say, made faster: a line is written for every request.
 
 The lines are oslo.log's to the letter. Those of requests are plain (level INFO, no exception), and what oslo.log
-works out anew for each of them, the options and the second that it is, is kept here. They are made and written to
-files and streams by a thread of their own, many at once, within a moment: else requests would queue up for the disk,
-and for each other. Whatever is worse than INFO is written at once, after all that came before it.
+works out anew for each of them, the options and the second that it is, is kept here. They are written to files and
+streams by a thread of its own, many at once, within a moment: else requests would queue up for the disk, and for each
+other. Whatever is worse than INFO is written at once, after all that came before it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from oslo_config import cfg
@@ -34,8 +33,6 @@ MOMENT = 0.02
 
 CALLERS = 1000
 """How many are remembered, as the lines name them."""
-
-Line = Callable[[], str]
 
 _Told = tuple[dict[str, Any], list[str]]
 """What a request tells of that which lines have, and the names of what is left for others to tell."""
@@ -66,7 +63,7 @@ def set_up(conf: cfg.ConfigOpts) -> None:
             handler.setFormatter(quick)
             if isinstance(handler, logging.StreamHandler):
                 root.removeHandler(handler)
-                root.addHandler(Deferred(handler, quick.later))
+                root.addHandler(Deferred(handler, quick.format))
     logging.captureWarnings(True)
     if conf.log_options:
         conf.log_opt_values(logging.getLogger(__name__), logging.DEBUG)
@@ -81,25 +78,18 @@ def _what_is_wrong(conf: cfg.ConfigOpts, problem: Exception) -> str:
     return f"[DEFAULT] an option of the log cannot be followed: {reason}"
 
 
-def _quick(slow: logging.Formatter | None, conf: cfg.ConfigOpts) -> QuickFormatter | LaterJSON | None:
-    """The like of one of oslo.log's formatters that can have lines made later; None of any other."""
+def _quick(slow: logging.Formatter | None, conf: cfg.ConfigOpts) -> QuickFormatter | JSONLines | None:
+    """The like of one of oslo.log's formatters that lets lines be written together; None of any other."""
     if type(slow) is ContextFormatter:
         return QuickFormatter(slow, conf)
-    return LaterJSON(datefmt=slow.datefmt) if type(slow) is JSONFormatter else None
+    return JSONLines(datefmt=slow.datefmt) if type(slow) is JSONFormatter else None
 
 
-class LaterJSON(JSONFormatter):
-    """Each line is a JSON object. That of a request is made by the thread that writes it."""
+class JSONLines(JSONFormatter):
+    """Each line is a JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
         return record.getMessage() if isinstance(record, _Lines) else super().format(record)
-
-    def later(self, record: logging.LogRecord) -> Line:
-        if not _is_settled(record):
-            made = self.format(record)
-            return lambda: made
-        record.context = context.get_current()
-        return partial(self.format, record)
 
 
 class QuickFormatter(ContextFormatter):
@@ -114,20 +104,12 @@ class QuickFormatter(ContextFormatter):
         self._second = (0, "")
 
     def format(self, record: logging.LogRecord) -> str:
-        return record.getMessage() if isinstance(record, _Lines) else self.later(record)()
-
-    def later(self, record: logging.LogRecord) -> Line:
-        """What gives the line. A plain one of a request is made when that is called, by whichever thread."""
+        if isinstance(record, _Lines):
+            return record.getMessage()
         asking = context.get_current()
         plain = record.levelno == logging.INFO and not record.exc_info and not record.stack_info
         if not plain or asking is None or not asking.request_id or self._wants_iso_time:
-            made = super().format(record)
-            return lambda: made
-        if record.args and not _is_settled(record):  # what they tell may change
-            record.msg, record.args = record.getMessage(), ()
-        return partial(self._quick, record, asking)
-
-    def _quick(self, record: logging.LogRecord, asking: context.RequestContext) -> str:
+            return super().format(record)
         told, untold = self._about(asking)
         of_record = record.__dict__
         values = told.copy()
@@ -172,18 +154,16 @@ class QuickFormatter(ContextFormatter):
 class Deferred(logging.Handler):
     """In front of a handler that writes lines to a file or stream: gathers plain ones, and has them written together."""
 
-    def __init__(
-        self, target: logging.StreamHandler[Any], later: Callable[[logging.LogRecord], Line]
-    ) -> None:
+    def __init__(self, target: logging.StreamHandler[Any], made: Callable[[logging.LogRecord], str]) -> None:
         super().__init__(target.level)
         self._target = target
-        self._later = later
+        self._made = made
         self._start_afresh()
         os.register_at_fork(after_in_child=self._start_afresh)
 
     def _start_afresh(self) -> None:
         """Also in a child process: what its parent has gathered is the parent's to write."""
-        self._lines: deque[Line] = deque()
+        self._lines: deque[str] = deque()
         self._some = threading.Event()
         self._writer: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -201,7 +181,7 @@ class Deferred(logging.Handler):
             self._target.handle(record)
             return
         try:
-            self._lines.append(self._later(record))
+            self._lines.append(self._made(record))
         except Exception:
             self.handleError(record)
             return
@@ -212,7 +192,7 @@ class Deferred(logging.Handler):
     def flush(self) -> None:
         """Writes what has been gathered."""
         with self._target.lock or contextlib.nullcontext():
-            lines = [_made(self._lines.popleft()) for _ in range(len(self._lines))]
+            lines = [self._lines.popleft() for _ in range(len(self._lines))]
             if lines:
                 self._target.emit(_Lines("\n".join(lines)))
 
@@ -240,17 +220,6 @@ class Deferred(logging.Handler):
             time.sleep(MOMENT)
             self._some.clear()
             self.flush()
-
-
-def _is_settled(record: logging.LogRecord) -> bool:
-    return getattr(record, "is_settled", False)
-
-
-def _made(line: Line) -> str:
-    try:
-        return line()
-    except Exception as error:  # the others are to be written all the same
-        return f"A line of the log could not be made: {error!r}"
 
 
 def _names(form: str) -> tuple[str, ...]:

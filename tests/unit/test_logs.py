@@ -15,7 +15,7 @@ from oslo_context import context
 from oslo_log import log
 from oslo_log.formatters import ContextFormatter, JSONFormatter
 
-from plimsoll.logs import MOMENT, Deferred, LaterJSON, QuickFormatter
+from plimsoll.logs import MOMENT, Deferred, JSONLines, QuickFormatter
 from plimsoll.wire.requestlog import _IN_COMMON, LoggedRequest, _Line
 
 FACTS = ("REMOTE_ADDR", "REQUEST_METHOD", "REQUEST_URI", "status", "bytes", "microversion")
@@ -88,7 +88,7 @@ def test_lines_outside_of_a_request_are_as_oslo_log_writes_them(conf: cfg.Config
 @pytest.fixture
 def handler(tmp_path: Path) -> Iterator[Deferred]:
     target = logging.FileHandler(tmp_path / "log")
-    handler = Deferred(target, lambda record: record.getMessage)
+    handler = Deferred(target, logging.LogRecord.getMessage)
     yield handler
     handler.close()
 
@@ -133,12 +133,12 @@ def test_a_child_process_writes_its_own_lines_and_leaves_the_parents_to_it(
     assert sorted(written(tmp_path)) == ["child on deck", "parent on deck"]
 
 
-def test_a_line_that_is_made_later_is_about_the_request_that_it_came_from(
+def test_a_line_that_is_written_later_is_about_the_request_that_it_came_from(
     conf: cfg.ConfigOpts, tmp_path: Path
 ) -> None:
     slow = ContextFormatter(datefmt="%Y-%m-%d %H:%M:%S", project="placement", version="1", config=conf)
     quick = QuickFormatter(slow, conf)
-    handler = Deferred(logging.FileHandler(tmp_path / "log"), quick.later)
+    handler = Deferred(logging.FileHandler(tmp_path / "log"), quick.format)
     expected, hands = [], ["on deck"]
     for request_id in ("req-1", "req-2"):
         LoggedRequest({"HTTP_X_USER_ID": "ann"}, request_id, None)
@@ -152,12 +152,12 @@ def test_a_line_that_is_made_later_is_about_the_request_that_it_came_from(
     assert written(tmp_path) == expected
 
 
-def test_json_of_a_request_that_is_made_later_is_what_oslo_log_would_have_written(tmp_path: Path) -> None:
+def test_json_of_a_request_that_is_written_later_is_what_oslo_log_would_have_written(tmp_path: Path) -> None:
     slow = JSONFormatter()
     target = logging.FileHandler(tmp_path / "log")
-    quick = LaterJSON()
+    quick = JSONLines()
     target.setFormatter(quick)
-    handler = Deferred(target, quick.later)
+    handler = Deferred(target, quick.format)
     expected, hands = [], ["on deck"]
     for request_id in ("req-1", "req-2"):
         LoggedRequest({"HTTP_X_USER_ID": "ann", "HTTP_X_AUTH_TOKEN": "secret"}, request_id, "req-0")

@@ -14,6 +14,7 @@ from email.utils import formatdate
 from typing import Any
 from wsgiref.types import WSGIApplication
 
+from gevent import get_hub
 from gevent.lock import BoundedSemaphore
 
 from plimsoll.serving.requests import Request, Requests, Unreadable
@@ -25,10 +26,12 @@ IDLE_SECONDS = 75.0
 """Nova's hosts report once a minute: a connection that is closed a little later than that serves them all day."""
 
 _AT_ONCE = 1 << 16
+_READABLE = 1  # as gevent's loop has it
 _LINGER_SECONDS, _LINGER_READS = 2.0, 64
 _GET, _END_OF_HEAD = b"GET ", b"\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_BROKEN = "500 Internal Server Error", [("content-length", "0"), ("connection", "close")]
+_BROKEN = "500 Internal Server Error"
+_NO_MORE = [("content-length", "0"), ("connection", "close")]
 _WITHOUT_LENGTH = ("1", "204", "304")
 
 
@@ -58,7 +61,7 @@ class Connections:
             LOG.exception("A connection was lost")
         finally:
             self._open.discard(connection)
-            opened.close()
+            connection.close()
 
     def close_idle(self, seconds: float) -> None:
         """Those that have been waiting for their client for so long, be it to send or to receive."""
@@ -78,6 +81,8 @@ class Connection:
         "_fixed",
         "_foreseen",
         "_headers",
+        "_input",
+        "_is_answered",
         "_requests",
         "_socket",
         "_status",
@@ -91,6 +96,9 @@ class Connection:
         self._socket = opened
         self._waiting: float | None = None
         """Since when it has been the client's turn; None while it is ours."""
+        self._input = get_hub().loop.io(opened.fileno(), _READABLE)
+        self._is_answered = False
+        """Whether the client has had its answer and said nothing since."""
         self._requests = Requests(self._receive)
         self._foreseen: dict[str, Any] | None = None
         self._status = ""
@@ -124,8 +132,12 @@ class Connection:
                     self._take_leave(request)
                     return
         except Unreadable as reason:
-            self._send_answer(reason.status, [("content-length", "0"), ("connection", "close")], ())
+            self._send_answer(reason.status, _NO_MORE)
             self._take_leave(None)
+
+    def close(self) -> None:
+        self._input.close()
+        self._socket.close()
 
     def is_waiting_since(self, moment: float) -> bool:
         return self._waiting is not None and self._waiting <= moment
@@ -146,6 +158,10 @@ class Connection:
         since = self._waiting
         if since is None:
             self._waiting = time.monotonic()
+        if self._is_answered:
+            # Its next request is not there yet: a socket of gevent's would try all the same, and fail, before it waits.
+            get_hub().wait(self._input)
+            self._is_answered = False
         content: bytes = self._socket.recv(_AT_ONCE)
         self._waiting = since
         if since is not None and content.startswith(_GET) and content.endswith(_END_OF_HEAD):
@@ -159,27 +175,28 @@ class Connection:
 
     def _send(self, *parts: bytes) -> None:
         for part in parts:
-            rest = memoryview(part)
+            rest: bytes | memoryview = part
             while rest:
                 # Anew with each piece: a slow client is waited for, a dead one is not.
                 self._waiting = time.monotonic()
-                rest = rest[self._socket.send(rest) :]
+                sent = self._socket.send(rest)
+                rest = memoryview(rest)[sent:] if sent < len(rest) else b""
         self._waiting = None
 
     def _answer(self, request: Request) -> bool:
         """Whether the connection goes on after it."""
         self._body = ()
         try:
-            chunks = self._worked_out(request)
-            if chunks is None:
-                return self._send_answer(*_BROKEN, ())
+            body = self._worked_out(request)
+            if body is None:
+                return self._send_answer(_BROKEN, _NO_MORE)
             goes_on = request.keeps_alive and request.is_whole and not self._all.is_leaving
             if not goes_on:
                 self._headers.append(("connection", "close"))
             elif request.version == "1.0":
                 self._headers.append(("connection", "keep-alive"))
             return self._send_answer(
-                self._status, self._headers, () if request.method == "HEAD" else chunks, sum(map(len, chunks))
+                self._status, self._headers, b"" if request.method == "HEAD" else body, len(body)
             )
         finally:
             # Only now: what the application still does about it, the client does not have to wait for.
@@ -187,7 +204,7 @@ class Connection:
             if close is not None:
                 close()
 
-    def _worked_out(self, request: Request) -> list[bytes] | None:
+    def _worked_out(self, request: Request) -> bytes | None:
         """What the application answers, all of it: an answer that breaks off is none. None if it fails."""
         environ = request.environ(self._fixed, self._requests.receive)
         if self._foreseen:
@@ -203,7 +220,7 @@ class Connection:
         except Exception:
             LOG.exception("The application failed on %s %s", request.method, environ["PATH_INFO"])
             return None
-        return [*self._written, *chunks] if self._written else chunks
+        return b"".join((*self._written, *chunks))
 
     def _start_response(self, status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
         self._status = status
@@ -211,33 +228,20 @@ class Connection:
         return self._written.append
 
     def _send_answer(
-        self, status: str, headers: list[tuple[str, str]], chunks: Iterable[bytes], length: int = 0
+        self, status: str, headers: list[tuple[str, str]], body: bytes = b"", length: int = 0
     ) -> bool:
         """Whether its headers say that the connection goes on."""
-        lines = [f"HTTP/1.1 {status}\r\ndate: {_now()}\r\n"]
-        has_length, goes_on = status.startswith(_WITHOUT_LENGTH), True
-        for name, value in headers:
-            lines.append(f"{name}: {value}\r\n")
-            match name.lower():
-                case "content-length":
-                    has_length = True
-                case "connection":
-                    goes_on = value.lower() != "close"
-        if not has_length:
-            lines.append(f"content-length: {length}\r\n")
-        lines.append("\r\n")
-        head = "".join(lines)
-        if head.count("\n") != len(lines) + 1:
-            raise ValueError(f"A header of an answer has more than one line: {headers}")
-        self._send_together(head.encode("latin-1"), chunks)
-        return goes_on
-
-    def _send_together(self, head: bytes, chunks: Iterable[bytes]) -> None:
-        body = b"".join(chunks) if not isinstance(chunks, list) or len(chunks) != 1 else chunks[0]
+        head = _head(status, headers)
+        said = head.lower()
+        if not status.startswith(_WITHOUT_LENGTH) and "\ncontent-length:" not in said:
+            head += f"content-length: {length}\r\n"
+        content = f"{head}\r\n".encode("latin-1")
         if len(body) <= _AT_ONCE:
-            self._send(head + body)
+            self._send(content + body)
         else:
-            self._send(head, body)
+            self._send(content, body)
+        self._is_answered = True
+        return "\nconnection: close\r" not in said
 
     def _take_leave(self, request: Request | None) -> None:
         """Whoever still sends would lose the answer if we just hung up."""
@@ -248,6 +252,15 @@ class Connection:
                 for _ in range(_LINGER_READS):
                     if not self._socket.recv(_AT_ONCE):
                         break
+
+
+def _head(status: str, headers: list[tuple[str, str]]) -> str:
+    """All but its last line, which is empty."""
+    lines = [f"{name}: {value}\r\n" for name, value in headers]
+    head = f"HTTP/1.1 {status}\r\ndate: {_now()}\r\n{''.join(lines)}"
+    if head.count("\n") != len(lines) + 2:
+        raise ValueError(f"A header of an answer has more than one line: {headers}")
+    return head
 
 
 _said: tuple[int, str] = 0, ""

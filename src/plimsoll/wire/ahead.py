@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -42,11 +41,13 @@ class Ahead:
 
     def _asked(self, path: str) -> dict[str, Any]:
         found = self._router.find(path)
-        asked: dict[str, Any] = {_FOUND: (path, found)}
+        sees: Placement | None = None
         if found is not None and found[0].is_in_memory:
-            with contextlib.suppress(Exception):  # whoever reads finds out
-                asked[_SEEING] = self._placement.seeing(ahead=True)
-        return asked
+            try:
+                sees = self._placement.seeing(ahead=True)
+            except Exception:
+                sees = None  # whoever reads finds out
+        return {_FOUND: (path, found), _SEEING: sees}
 
 
 def found_at(environ: WSGIEnvironment, router: Router) -> Found | None:

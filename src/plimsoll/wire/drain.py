@@ -8,6 +8,7 @@ answers and hangs up on them breaks their next request. A body too long to wait 
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -25,7 +26,7 @@ class Drain:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         length = environ.get("CONTENT_LENGTH")
-        if not _has_body(environ, length):
+        if not _has_body(environ, length) or isinstance(environ["wsgi.input"], io.BytesIO):  # it is all here
             return self._app(environ, start_response)
         body = environ["wsgi.input"] = _Counted(environ["wsgi.input"])
         said: list[Any] = []

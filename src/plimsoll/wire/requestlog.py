@@ -113,40 +113,50 @@ class RequestLog:
             method, address = environ["REQUEST_METHOD"], environ.get("REMOTE_ADDR")
             LOG.debug('Starting request: %s "%s %s"', address, method, _uri(environ))
 
-        said: list[Any] = []
-
-        def start(
-            status: str, headers: list[tuple[str, str]], exc_info: Any = None
-        ) -> Callable[[bytes], object]:
-            said[:] = status, headers
-            headers.append((_HEADER, request_id))
-            return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
-
-        def log() -> None:
-            if said and LOG.isEnabledFor(logging.INFO):
-                LOG.handle(_Line(self._in_common, _facts(environ, *said)))
-
-        return _ThenLogged(self._app(environ, start), log)
+        logged = _ThenLogged(self._in_common, environ, request_id, start_response)
+        logged.answer = self._app(environ, logged.start)
+        return logged
 
 
 class _ThenLogged:
     """An answer. When it is sent the server closes it, and its line is logged: its client does not wait for that."""
 
-    __slots__ = ("_answer", "_log")
+    __slots__ = ("_environ", "_headers", "_in_common", "_request_id", "_start_response", "_status", "answer")
 
-    def __init__(self, answer: Iterable[bytes], log: Callable[[], None]) -> None:
-        self._answer = answer
-        self._log = log
+    def __init__(
+        self,
+        in_common: dict[str, Any],
+        environ: WSGIEnvironment,
+        request_id: str,
+        start_response: StartResponse,
+    ) -> None:
+        self._in_common = in_common
+        self._environ = environ
+        self._request_id = request_id
+        self._start_response = start_response
+        self._status: str | None = None
+        self.answer: Iterable[bytes] = ()
+
+    def start(
+        self, status: str, headers: list[tuple[str, str]], exc_info: Any = None
+    ) -> Callable[[bytes], object]:
+        self._status = status
+        self._headers = headers
+        headers.append((_HEADER, self._request_id))
+        if exc_info:
+            return self._start_response(status, headers, exc_info)
+        return self._start_response(status, headers)
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self._answer)
+        return iter(self.answer)
 
     def close(self) -> None:
         try:
-            if hasattr(self._answer, "close"):
-                self._answer.close()
+            if hasattr(self.answer, "close"):
+                self.answer.close()
         finally:
-            self._log()
+            if self._status is not None and LOG.isEnabledFor(logging.INFO):
+                LOG.handle(_Line(self._in_common, _facts(self._environ, self._status, self._headers)))
 
 
 def _new_id() -> str:
@@ -182,9 +192,6 @@ _FORM = (
 
 class _Line(logging.LogRecord):
     """What LOG.info would make, but for what no line of a request is about: threads, and the place in the code."""
-
-    is_settled = True
-    """It may be made into text at any later time: see `plimsoll.logs`."""
 
     def __init__(self, in_common: dict[str, Any], facts: dict[str, str]) -> None:
         about = self.__dict__ = in_common.copy()

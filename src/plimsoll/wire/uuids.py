@@ -16,6 +16,8 @@ def is_uuid(text: object) -> bool:
     return (isinstance(text, str) and _USUAL(text) is not None) or uuidutils.is_uuid_like(text)
 
 
-def as_usual(uuid: str) -> str:
-    """The usual spelling of what is a uuid."""
-    return uuid if _USUAL(uuid) else str(UUID(uuid))
+def as_usual(text: str) -> str | None:
+    """The usual spelling of a uuid; None of what is none."""
+    if _USUAL(text):
+        return text
+    return str(UUID(text)) if uuidutils.is_uuid_like(text) else None

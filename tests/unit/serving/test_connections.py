@@ -34,7 +34,8 @@ class Client:
         self.connections = Connections(app, 1, ("127.0.0.1", 8778))
         self._socket, theirs = socket.socketpair()
         self._socket.settimeout(10)
-        self.thread = threading.Thread(target=self.connections.serve, args=(_Plain(theirs), ("10.0.0.7", 4)))
+        self.server = _Plain(theirs)
+        self.thread = threading.Thread(target=self.connections.serve, args=(self.server, ("10.0.0.7", 4)))
         self.thread.start()
         self._got = b""
 
@@ -82,9 +83,14 @@ class _Plain:
 
     def __init__(self, opened: socket.socket) -> None:
         self._socket = opened
+        self.tries = 0
 
     def setsockopt(self, *_: int) -> None:
         pass
+
+    def recv(self, size: int) -> bytes:
+        self.tries += 1
+        return self._socket.recv(size)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._socket, name)
@@ -169,6 +175,14 @@ def test_requests_may_come_one_upon_the_other_and_in_pieces(connect: Connect) ->
         client.send(piece)
         time.sleep(0.01)
     assert json.loads(client.answer()[2])["start"] == "ab"
+
+
+def test_who_was_answered_is_waited_for_before_anything_is_read(connect: Connect) -> None:
+    client = connect()
+    for number in (1, 2, 3):
+        client.said(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        time.sleep(0.05)
+        assert client.server.tries == number
 
 
 def test_a_body_in_chunks_is_put_together(connect: Connect) -> None:

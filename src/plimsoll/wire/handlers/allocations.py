@@ -10,7 +10,7 @@ from plimsoll.wire.bodies.allocations import ONE_CONSUMER, SEVERAL_CONSUMERS, cl
 from plimsoll.wire.call import Call, accepted
 from plimsoll.wire.problems import Problem
 from plimsoll.wire.queries.usages import allocations_request
-from plimsoll.wire.uuids import as_usual, is_uuid
+from plimsoll.wire.uuids import as_usual
 from plimsoll.wire.views import allocations as views
 
 
@@ -31,9 +31,9 @@ def of_owner(call: Call) -> Answer:
 
 def claim(call: Call) -> Answer:
     given = call.params["consumer_uuid"]
-    if not is_uuid(given):
-        raise Problem(400, f"Malformed consumer_uuid: {given}")
     consumer = as_usual(given)
+    if consumer is None:
+        raise Problem(400, f"Malformed consumer_uuid: {given}")
     claimed = claim_of(consumer, call.read(ONE_CONSUMER), call.version)
     accepted(allocations.claim(call.placement, call.actor, [claimed]), consumer=consumer)
     return Answer(204)
