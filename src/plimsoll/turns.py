@@ -8,15 +8,19 @@ only while somebody waits: whoever has much to do gives way now and then, or doe
 
 from __future__ import annotations
 
+import os
 import select
 import sys
 import threading
 import time
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+A_MOMENT = 50e-6
+"""Seconds: a little less than it takes to go to sleep and to be woken."""
 
 
 class Counted:
@@ -131,12 +135,32 @@ def wait_for_input(descriptor: int) -> None:
         waiting.poll()
 
 
+def look_out_for_input(descriptor: int) -> None:
+    """For something that must come any moment: whoever is alone looks out for it, as to be woken takes longer."""
+    if AT_WORK.count != 1 or _gevent() is None:
+        return
+    look = _looking(descriptor)
+    if not look(0):
+        until = time.perf_counter() + A_MOMENT
+        while not look(0) and time.perf_counter() < until:
+            os.sched_yield()
+
+
+@lru_cache(maxsize=16)
+def _looking(descriptor: int) -> Callable[[int], list[tuple[int, int]]]:
+    """Whatever has this number at the time: the system is told the number alone."""
+    looking: select.poll = _gevent().monkey.get_original("select", "poll")()
+    looking.register(descriptor, select.POLLIN)
+    return looking.poll
+
+
 @cache
 def _gevent() -> Any:
     """gevent, where all requests of this process share one thread; else None."""
     patches = sys.modules.get("gevent.monkey")
     if patches is None or not patches.is_module_patched("threading"):
         return None
+    import gevent.monkey
     import gevent.socket
 
     return gevent

@@ -70,6 +70,38 @@ def test_a_bell_wakes_whoever_waits_for_it_among_threads_and_among_greenlets(bef
     assert done.stdout.strip() == f"{kind} ['rung', 'not yet', 'rung']"
 
 
+LOOKED_OUT = """
+from gevent import monkey
+monkey.patch_all()
+import contextlib, socket, time
+from plimsoll import turns
+turns.A_MOMENT = 0.2
+here, there = socket.socketpair()
+
+def took_long():
+    began = time.perf_counter()
+    turns.look_out_for_input(here.fileno())
+    return time.perf_counter() - began > 0.1
+
+def tried(at_work):
+    with contextlib.ExitStack() as some:
+        for _ in range(at_work):
+            some.enter_context(turns.AT_WORK)
+        return took_long()
+
+print(tried(0), tried(1), tried(2))
+there.send(b"x")
+print(tried(1), here.recv(1))
+"""
+
+
+def test_who_is_alone_looks_out_for_what_must_come_and_gives_up_after_a_moment() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOOKED_OUT], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.split("\n")[:2] == ["False True False", "False b'x'"]
+
+
 def test_who_has_just_gone_is_counted_for_a_while() -> None:
     counted = Counted()
     with contextlib.ExitStack() as some:

@@ -31,6 +31,7 @@ from plimsoll.storage.dialects.writing import Committing, Writing, of
 from plimsoll.storage.faults import Busy, DatabaseFault, NotPermitted, Overtaken, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement, query
+from plimsoll.turns import look_out_for_input
 
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 10
@@ -95,7 +96,7 @@ class Server(ABC):
         # Without a pool: who asks anew because a connection was lost must not be given another lost one.
         self._fresh = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments())
         event.listen(self._fresh, "connect", lambda connection, _: self.set_up_writer(connection))
-        self._probe = Probe(self._connect_probe, self.say_head, self.hear_head)
+        self._probe = Probe(self._connect_probe, self.say_head, self._hear_head_soon)
         self._met = FirstContact(self.where, self._options, self._get_acquainted, self.fault_of)
         self._keeping = EXACT
 
@@ -337,6 +338,13 @@ class Server(ABC):
         waiting = select.poll()
         waiting.register(number, select.POLLIN)
         return bool(waiting.poll(0))
+
+    def _hear_head_soon(self, connection: Any) -> Sequence[Any]:
+        """It was asked for a while ago."""
+        number = self.socket_of(connection)
+        if number is not None and number >= 0:
+            look_out_for_input(number)
+        return self.hear_head(connection)
 
     def _connect_probe(self) -> Any:
         made = self._fresh.raw_connection()
