@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Long work that does not keep others from theirs.
+"""Who waits, who is woken, and who gives way, so that nobody keeps others from their work.
 
 Threads take turns by themselves. Where all requests of a process share one thread (gevent, see `serving`), others go on
 only while somebody waits: whoever has much to do gives way now and then, or does it aside.
