@@ -81,8 +81,9 @@ class _BellOfGreenlets(Bell):
 
     def ring(self) -> None:
         self._has_rung = True
-        if self._waiting is not None:
-            self._gevent.get_hub().loop.run_callback(self._waiting.switch)
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:  # and once: whoever was woken may soon wait for something else
+            self._gevent.get_hub().loop.run_callback(waiting.switch)
 
     def wait(self) -> None:
         if not self._has_rung:
@@ -137,21 +138,27 @@ def wait_for_input(descriptor: int) -> None:
 
 def look_out_for_input(descriptor: int) -> None:
     """For something that must come any moment: whoever is alone looks out for it, as to be woken takes longer."""
-    if AT_WORK.count != 1 or _gevent() is None:
+    if AT_WORK.count != 1 or _gevent() is None or has_input(descriptor):
         return
-    look = _looking(descriptor)
-    if not look(0):
-        until = time.perf_counter() + A_MOMENT
-        while not look(0) and time.perf_counter() < until:
-            os.sched_yield()
+    until = time.perf_counter() + A_MOMENT
+    while not has_input(descriptor) and time.perf_counter() < until:
+        os.sched_yield()
 
 
-@lru_cache(maxsize=16)
+def has_input(descriptor: int) -> bool:
+    """Whether there is something to read there already, if only that the other side has hung up."""
+    return bool(_looking(descriptor)(0))
+
+
+@lru_cache(maxsize=64)
 def _looking(descriptor: int) -> Callable[[int], list[tuple[int, int]]]:
-    """Whatever has this number at the time: the system is told the number alone."""
-    looking: select.poll = _gevent().monkey.get_original("select", "poll")()
+    """At whatever has this number at the time: the system is told the number alone."""
+    gevent = _gevent()
+    # gevent's own lets others go on meanwhile, which takes longer than to look.
+    looking = (select.poll if gevent is None else gevent.monkey.get_original("select", "poll"))()
     looking.register(descriptor, select.POLLIN)
-    return looking.poll
+    look: Callable[[int], list[tuple[int, int]]] = looking.poll
+    return look
 
 
 @cache

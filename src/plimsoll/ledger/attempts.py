@@ -125,7 +125,10 @@ class Attempts:
             with self._database.write(basis.head) as conn:
                 batch = self._batch(conn, basis, believed=True)
                 batch.decide(tickets)
-                is_next = self._become_next()
+                is_next = self._under_way.acquire(blocking=False)
+                if not is_next:
+                    is_next = self._under_way.acquire()
+                    let_others_come()  # those of the batch before are told before this one is sent
                 if self._present.newest is not basis:
                     raise Overtaken
                 late = take_up(tickets)
@@ -146,13 +149,6 @@ class Attempts:
             if is_next:
                 self._ahead = None
                 self._under_way.release()
-
-    def _become_next(self) -> bool:
-        """Waits for the batch that is under way, if there is one; those in it are told before this one is sent."""
-        if not self._under_way.acquire(blocking=False):
-            self._under_way.acquire()
-            let_others_come()
-        return True
 
     def _in_turn(
         self, tickets: list[Ticket], take_up: TakeUp, doubtful: Sequence[Batch], believing: bool

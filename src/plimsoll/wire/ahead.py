@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -41,13 +42,11 @@ class Ahead:
 
     def _asked(self, path: str) -> dict[str, Any]:
         found = self._router.find(path)
-        sees: Placement | None = None
+        asked: dict[str, Any] = {_FOUND: (path, found)}
         if found is not None and found[0].is_in_memory:
-            try:
-                sees = self._placement.seeing(ahead=True)
-            except Exception:
-                sees = None  # whoever reads finds out
-        return {_FOUND: (path, found), _SEEING: sees}
+            with contextlib.suppress(Exception):  # whoever reads finds out
+                asked[_SEEING] = self._placement.seeing(ahead=True)
+        return asked
 
 
 def found_at(environ: WSGIEnvironment, router: Router) -> Found | None:

@@ -8,7 +8,6 @@ Nothing is connected before it is first needed. A lost connection is replaced by
 from __future__ import annotations
 
 import contextlib
-import select
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +30,7 @@ from plimsoll.storage.dialects.writing import Committing, Writing, of
 from plimsoll.storage.faults import Busy, DatabaseFault, NotPermitted, Overtaken, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement, query
-from plimsoll.turns import look_out_for_input
+from plimsoll.turns import has_input, look_out_for_input
 
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 10
@@ -333,11 +332,7 @@ class Server(ABC):
         number = self.socket_of(connection)
         if number is None:
             return False
-        if number < 0:
-            return True
-        waiting = select.poll()
-        waiting.register(number, select.POLLIN)
-        return bool(waiting.poll(0))
+        return number < 0 or has_input(number)
 
     def _hear_head_soon(self, connection: Any) -> Sequence[Any]:
         """It was asked for a while ago."""
