@@ -19,9 +19,6 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-A_MOMENT = 50e-6
-"""Seconds: a little less than it takes to go to sleep and to be woken."""
-
 
 class Counted:
     """How many there are of something, as the server of this process counts them: `with AT_WORK`."""
@@ -51,6 +48,31 @@ CONNECTED = Counted()
 """Clients that may ask for something."""
 AT_WORK = Counted()
 """Requests that are being answered."""
+
+
+class Clients:
+    """Who asks: many in turn, or one again and again."""
+
+    __slots__ = ("_in_a_row", "_last")
+
+    def __init__(self) -> None:
+        self._last: object = None
+        self._in_a_row = 0
+
+    def note(self, client: object) -> None:
+        """This one asks for something."""
+        if client is self._last:
+            self._in_a_row += 1
+        else:
+            self._last, self._in_a_row = client, 0
+
+    @property
+    def are_one(self) -> bool:
+        return self._in_a_row > 1 and AT_WORK.count <= 1
+
+
+CLIENTS = Clients()
+"""Those of this process."""
 
 
 class Bell:
@@ -100,6 +122,40 @@ def bell() -> Bell:
     return Bell() if gevent is None else _BellOfGreenlets(gevent)
 
 
+class Lookout:
+    """For something that must come any moment: to look out for it takes less than to go to sleep and to be woken.
+
+    Meanwhile nobody else goes on, so it is done only where one client asks again and again; and for what came soon the last
+    time: what takes long is slept for. `with lookout: lookout.spots(where)`, and then what waits until it is there.
+    """
+
+    __slots__ = ("_began", "_comes_soon", "_moment")
+
+    def __init__(self, moment: float) -> None:
+        self._moment = moment
+        """Seconds after which it is not looked out for any more."""
+        self._began = 0.0
+        self._comes_soon = False
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        # Whoever has slept is late by the time that it takes to be woken.
+        self._comes_soon = time.perf_counter() - self._began < 2 * self._moment
+
+    def spots(self, descriptor: int | None) -> bool:
+        """Whether there is something to read there, now or soon. Of a place that is not known, nothing is."""
+        if descriptor is None or descriptor < 0 or not (self._comes_soon and CLIENTS.are_one):
+            return False
+        until = self._began + self._moment
+        while not has_input(descriptor):
+            if time.perf_counter() > until:
+                return False
+            os.sched_yield()
+        return True
+
+
 def give_way() -> None:
     """Lets those go on who can."""
     time.sleep(0)
@@ -134,15 +190,6 @@ def wait_for_input(descriptor: int) -> None:
         waiting = select.poll()
         waiting.register(descriptor, select.POLLIN)
         waiting.poll()
-
-
-def look_out_for_input(descriptor: int) -> None:
-    """For something that must come any moment: whoever is alone looks out for it, as to be woken takes longer."""
-    if AT_WORK.count != 1 or _gevent() is None or has_input(descriptor):
-        return
-    until = time.perf_counter() + A_MOMENT
-    while not has_input(descriptor) and time.perf_counter() < until:
-        os.sched_yield()
 
 
 def has_input(descriptor: int) -> bool:

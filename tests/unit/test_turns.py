@@ -75,31 +75,51 @@ from gevent import monkey
 monkey.patch_all()
 import contextlib, socket, time
 from plimsoll import turns
-turns.A_MOMENT = 0.2
 here, there = socket.socketpair()
+lookout = turns.Lookout(0.5)
 
-def took_long():
-    began = time.perf_counter()
-    turns.look_out_for_input(here.fileno())
-    return time.perf_counter() - began > 0.1
-
-def tried(at_work):
+def tried(*clients, at_work=1, slept=0):
+    # How long it was looked out for, and whether anything was there.
+    for client in clients:
+        turns.CLIENTS.note(client)
     with contextlib.ExitStack() as some:
         for _ in range(at_work):
             some.enter_context(turns.AT_WORK)
-        return took_long()
+        with lookout:
+            began = time.perf_counter()
+            found = lookout.spots(here.fileno())
+            looked = time.perf_counter() - began > 0.3
+            time.sleep(slept)
+    return f"{'looked' if looked else 'did not'}, {found}"
 
-print(tried(0), tried(1), tried(2))
+print("the first time:", tried("one", "one", "one"))
+print("after it came soon:", tried("one"))
+print("two clients:", tried("two", "one", "two"))
+print("one again:", tried("one", "one", "one"))
+print("two at work:", tried("one", at_work=2))
+print("slowly:", tried("one", slept=0.8))
+print("after that:", tried("one"))
 there.send(b"x")
-print(tried(1), here.recv(1))
+print("it is there:", tried("one"), here.recv(1))
+print("nowhere:", lookout.spots(None), lookout.spots(-1))
 """
 
 
-def test_who_is_alone_looks_out_for_what_must_come_and_gives_up_after_a_moment() -> None:
+def test_a_lookout_is_kept_for_one_client_alone_and_for_what_came_soon_the_last_time() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LOOKED_OUT], capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stdout.split("\n")[:2] == ["False True False", "False b'x'"]
+    assert done.stdout.splitlines() == [
+        "the first time: did not, False",
+        "after it came soon: looked, False",
+        "two clients: did not, False",
+        "one again: looked, False",
+        "two at work: did not, False",
+        "slowly: looked, False",
+        "after that: did not, False",
+        "it is there: did not, True b'x'",
+        "nowhere: False False",
+    ]
 
 
 def test_who_has_just_gone_is_counted_for_a_while() -> None:

@@ -18,13 +18,15 @@ from gevent import get_hub
 from gevent.lock import BoundedSemaphore
 
 from plimsoll.serving.requests import Request, Requests, Unreadable
-from plimsoll.turns import AT_WORK, CONNECTED
+from plimsoll.turns import AT_WORK, CLIENTS, CONNECTED, Lookout
 
 LOG = logging.getLogger(__name__)
 
 IDLE_SECONDS = 75.0
 """Nova's hosts report once a minute: a connection that is closed a little later than that serves them all day."""
 
+_SOON = 100e-6
+"""Seconds in which a program on the same machine, or nearly so, comes back with its next request."""
 _AT_ONCE = 1 << 16
 _READABLE = 1  # as gevent's loop has it
 _LINGER_SECONDS, _LINGER_READS = 2.0, 64
@@ -83,6 +85,8 @@ class Connection:
         "_headers",
         "_input",
         "_is_answered",
+        "_next_one",
+        "_number",
         "_requests",
         "_socket",
         "_status",
@@ -96,7 +100,9 @@ class Connection:
         self._socket = opened
         self._waiting: float | None = None
         """Since when it has been the client's turn; None while it is ours."""
-        self._input = get_hub().loop.io(opened.fileno(), _READABLE)
+        self._number = opened.fileno()
+        self._input = get_hub().loop.io(self._number, _READABLE)
+        self._next_one = Lookout(_SOON)
         self._is_answered = False
         """Whether the client has had its answer and said nothing since."""
         self._requests = Requests(self._receive)
@@ -160,7 +166,9 @@ class Connection:
             self._waiting = time.monotonic()
         if self._is_answered:
             # Its next request is not there yet: a socket of gevent's would try all the same, and fail, before it waits.
-            get_hub().wait(self._input)
+            with self._next_one:
+                if not self._next_one.spots(self._number):
+                    get_hub().wait(self._input)
             self._is_answered = False
         content: bytes = self._socket.recv(_AT_ONCE)
         self._waiting = since
@@ -211,6 +219,7 @@ class Connection:
             environ.update(self._foreseen)
             self._foreseen = None
         self._status, self._written = "", []
+        CLIENTS.note(self)
         try:
             with AT_WORK, self._all.places:
                 self._body = self._all.app(environ, self._start_response)

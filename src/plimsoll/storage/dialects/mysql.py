@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.dialects.collation import Collation, ratio_in_single_precision
-from plimsoll.storage.dialects.messages import Quote, answers_of
+from plimsoll.storage.dialects.messages import Quote, answers_of, filled
 from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
 from plimsoll.storage.faults import (
     Busy,
@@ -35,6 +35,7 @@ from plimsoll.storage.faults import (
     asked_again_if_lost,
 )
 from plimsoll.storage.head import QUERY
+from plimsoll.storage.statements import Statement
 
 OLDEST_MARIADB = (10, 6)
 OLDEST_MYSQL = (8, 0, 16)  # the first that knows checks
@@ -201,6 +202,16 @@ class MySQL(Server):
         with contextlib.closing(connection.cursor()) as cursor:
             cursor.execute(message)
             return answers_of(cursor)
+
+    def rows(self, connection: Any, statement: Statement) -> list[Any]:
+        if self._packets is None:
+            return super().rows(connection, statement)
+        query = filled(statement, self.quote(connection))
+        with self.rows_come:
+            self._packets.say(connection, query)
+            self.rows_come.spots(self.socket_of(connection))
+            rows: list[Any] = self._packets.heard(connection)[-1]
+            return rows
 
     def say_head(self, connection: Any) -> None:
         if self._packets is not None:
