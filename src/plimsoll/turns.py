@@ -126,29 +126,31 @@ class Lookout:
     """For something that must come any moment: to look out for it takes less than to go to sleep and to be woken.
 
     Meanwhile nobody else goes on, so it is done only where one client asks again and again; and for what came soon the last
-    time: what takes long is slept for. `with lookout: lookout.spots(where)`, and then what waits until it is there.
+    time: what takes long is slept for. Nor does it take longer than what was done since: at most half of the time goes into
+    looking out. `with lookout: lookout.spots(where)`, and then what waits until it is there.
     """
 
-    __slots__ = ("_began", "_comes_soon", "_moment")
+    __slots__ = ("_came", "_comes_soon", "_moment", "_since")
 
     def __init__(self, moment: float) -> None:
         self._moment = moment
         """Seconds after which it is not looked out for any more."""
-        self._began = 0.0
+        self._since = self._came = 0.0
         self._comes_soon = False
 
     def __enter__(self) -> None:
-        self._began = time.perf_counter()
+        self._since = time.perf_counter()
 
     def __exit__(self, *_: object) -> None:
+        self._came = time.perf_counter()
         # Whoever has slept is late by the time that it takes to be woken.
-        self._comes_soon = time.perf_counter() - self._began < 2 * self._moment
+        self._comes_soon = self._came - self._since < 2 * self._moment
 
     def spots(self, descriptor: int | None) -> bool:
         """Whether there is something to read there, now or soon. Of a place that is not known, nothing is."""
         if descriptor is None or descriptor < 0 or not (self._comes_soon and CLIENTS.are_one):
             return False
-        until = self._began + self._moment
+        until = self._since + min(self._moment, self._since - self._came)
         while not has_input(descriptor):
             if time.perf_counter() > until:
                 return False

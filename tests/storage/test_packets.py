@@ -9,7 +9,7 @@ import pymysql
 import pytest
 from sqlalchemy import make_url
 
-from plimsoll.storage.dialects.packets import answers
+from plimsoll.storage.dialects.packets import Prepared, Unprepared, answers, often_asked
 from tests.support.databases import Databases
 
 QUESTIONS = (
@@ -81,3 +81,50 @@ def test_a_lost_connection_is_told_as_pymysql_tells_it(connection: Any) -> None:
     assert raised.value.args[0] in (1317, 1927, 2013)
     with pytest.raises(pymysql.err.Error):
         answers(connection, "SELECT 1")
+
+
+NUMBERS = "SELECT a, b FROM often_asked"
+
+
+@pytest.fixture
+def numbers(connection: Any) -> Any:
+    answers(
+        connection,
+        "CREATE TEMPORARY TABLE often_asked (a BIGINT, b BIGINT);INSERT INTO often_asked VALUES (-1, 0)",
+    )
+    return connection
+
+
+@pytest.mark.parametrize("kind", [Prepared, Unprepared])
+def test_what_is_asked_often_is_answered_anew_each_time(
+    numbers: Any, kind: type[Prepared | Unprepared]
+) -> None:
+    query = kind(numbers, NUMBERS)
+    for row in ((2, -(2**63)), (2**63 - 1, 4)):
+        answers(numbers, f"UPDATE often_asked SET a = {row[0]}, b = {row[1]}")
+        query.say()
+        assert query.heard() == row
+
+
+def test_what_cannot_be_read_is_said_and_the_connection_goes_on(numbers: Any) -> None:
+    with pytest.raises(pymysql.err.ProgrammingError):
+        often_asked(numbers, "SELECT a FROM nowhere")
+    query = often_asked(numbers, NUMBERS)
+    assert isinstance(query, Prepared)
+    answers(numbers, "DROP TEMPORARY TABLE often_asked")
+    query.say()
+    with pytest.raises(pymysql.err.ProgrammingError):
+        query.heard()
+    assert answers(numbers, "SELECT 1") == [[(1,)]]
+
+
+def test_a_server_that_prepares_no_more_is_asked_all_the_same(numbers: Any) -> None:
+    (((most,),),) = answers(numbers, "SELECT @@max_prepared_stmt_count")
+    answers(numbers, "SET GLOBAL max_prepared_stmt_count = 0")
+    try:
+        query = often_asked(numbers, NUMBERS)
+    finally:
+        answers(numbers, f"SET GLOBAL max_prepared_stmt_count = {most}")
+    query.say()
+    assert isinstance(query, Unprepared)
+    assert query.heard() == (-1, 0)

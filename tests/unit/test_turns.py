@@ -76,24 +76,26 @@ monkey.patch_all()
 import contextlib, socket, time
 from plimsoll import turns
 here, there = socket.socketpair()
-lookout = turns.Lookout(0.5)
+lookout = turns.Lookout(0.4)
 
-def tried(*clients, at_work=1, slept=0):
+def tried(*clients, at_work=1, worked=0.5, slept=0):
     # How long it was looked out for, and whether anything was there.
     for client in clients:
         turns.CLIENTS.note(client)
+    time.sleep(worked)
     with contextlib.ExitStack() as some:
         for _ in range(at_work):
             some.enter_context(turns.AT_WORK)
         with lookout:
             began = time.perf_counter()
             found = lookout.spots(here.fileno())
-            looked = time.perf_counter() - began > 0.3
+            looked = time.perf_counter() - began > 0.2
             time.sleep(slept)
     return f"{'looked' if looked else 'did not'}, {found}"
 
 print("the first time:", tried("one", "one", "one"))
 print("after it came soon:", tried("one"))
+print("little done:", tried("one", worked=0.05))
 print("two clients:", tried("two", "one", "two"))
 print("one again:", tried("one", "one", "one"))
 print("two at work:", tried("one", at_work=2))
@@ -112,6 +114,7 @@ def test_a_lookout_is_kept_for_one_client_alone_and_for_what_came_soon_the_last_
     assert done.stdout.splitlines() == [
         "the first time: did not, False",
         "after it came soon: looked, False",
+        "little done: did not, False",
         "two clients: did not, False",
         "one again: looked, False",
         "two at work: did not, False",

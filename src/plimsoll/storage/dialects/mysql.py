@@ -131,6 +131,8 @@ class MySQL(Server):
 
     def set_up_probe(self, connection: Any) -> None:
         connection.autocommit(True)
+        if self._packets is not None:
+            self._head_query = self._packets.often_asked(connection, QUERY)
 
     def _set_up(self, connection: Any, access: str, *settings: str) -> None:
         _notice_a_vanished_host(connection)
@@ -215,12 +217,12 @@ class MySQL(Server):
 
     def say_head(self, connection: Any) -> None:
         if self._packets is not None:
-            self._packets.say(connection, QUERY)
+            self._head_query.say()
 
     def hear_head(self, connection: Any) -> Sequence[Any]:
         row: Sequence[Any]
         if self._packets is not None:
-            ((row,),) = self._packets.heard(connection)
+            row = self._head_query.heard()
         else:  # this driver cannot but wait
             row = self.last_answer(connection, QUERY)[0]
         return row

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
+from struct import Struct
 from typing import Any
 
 from pymysql import err
@@ -22,7 +23,9 @@ _OK, _NULL, _END, _ERROR = 0x00, 0xFB, 0xFE, 0xFF
 _LONGEST_END = 9
 _LONGEST = 0xFFFFFF
 _AT_ONCE = 1 << 14
-_QUERY = bytes((COMMAND.COM_QUERY,))
+_QUERY, _PREPARE = bytes((COMMAND.COM_QUERY,)), bytes((COMMAND.COM_STMT_PREPARE,))
+_EXECUTE = bytes((COMMAND.COM_STMT_EXECUTE,))
+_ONCE_WITHOUT_CURSOR = b"\0\1\0\0\0"
 _MORE = SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS
 
 
@@ -58,6 +61,64 @@ def say(connection: Connection[Any], message: str) -> None:
 def heard(connection: Connection[Any]) -> list[list[tuple[Any, ...]]]:
     """What is answered to the message that was said."""
     return _heard(_Stream(connection))
+
+
+class Prepared:
+    """A query without parameters for one row of big integers, which the server has read before it is asked."""
+
+    __slots__ = ("_columns", "_connection", "_message", "_row")
+
+    def __init__(self, connection: Connection[Any], query: str) -> None:
+        stream = _Stream(connection)
+        stream.send(query.encode(), _PREPARE)
+        told = stream.packet()
+        self._connection = connection
+        self._columns = int.from_bytes(told[5:7], "little")
+        for _ in range(self._columns + 1):  # and the end of the columns
+            stream.packet()
+        stream.close(connection.server_status)
+        self._message = told[1:5] + _ONCE_WITHOUT_CURSOR
+        # Before the values: what it is, and a bit for each column that is NULL, after two that mean nothing.
+        self._row = Struct(f"<{1 + (self._columns + 9) // 8}x{self._columns}q")
+
+    def say(self) -> None:
+        _Stream(self._connection).send(self._message, _EXECUTE)
+
+    def heard(self) -> tuple[Any, ...]:
+        stream = _Stream(self._connection)
+        for _ in range(1 + self._columns + 1):  # how many columns, what they are, their end
+            stream.packet()
+        row = self._row.unpack(stream.packet())
+        end = stream.packet()
+        stream.close(end[3] | end[4] << 8)
+        return row
+
+
+class Unprepared:
+    """The same, where the server reads it each time."""
+
+    __slots__ = ("_connection", "_query")
+
+    def __init__(self, connection: Connection[Any], query: str) -> None:
+        self._connection = connection
+        self._query = query
+
+    def say(self) -> None:
+        say(self._connection, self._query)
+
+    def heard(self) -> tuple[Any, ...]:
+        ((row,),) = heard(self._connection)
+        return row
+
+
+def often_asked(connection: Connection[Any], query: str) -> Prepared | Unprepared:
+    """A query for one row of big integers, prepared if that can be."""
+    try:
+        return Prepared(connection, query)
+    except err.OperationalError:  # it has prepared as many as it may, or a proxy in between does not know how
+        if not connection.open:
+            raise
+        return Unprepared(connection, query)
 
 
 def _heard(stream: _Stream) -> list[list[tuple[Any, ...]]]:
@@ -142,8 +203,8 @@ class _Stream:
         self._buffer = b""
         self._at = 0
 
-    def send(self, message: bytes) -> None:
-        content = _QUERY + message
+    def send(self, message: bytes, command: bytes = _QUERY) -> None:
+        content = command + message
         try:
             # One that is as long as can be is followed by another, if an empty one.
             for number, at in enumerate(range(0, len(content) + 1, _LONGEST)):

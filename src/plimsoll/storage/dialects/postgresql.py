@@ -186,6 +186,7 @@ def _quoted(text: str) -> str:
 def _last_result(libpq: Any) -> Any:
     """Of what was sent. libpq would wait itself, and let nobody else do anything meanwhile."""
     last = None
+    libpq.consume_input()  # it may be there already
     while True:
         while libpq.is_busy():
             wait_for_input(libpq.socket)
