@@ -38,8 +38,8 @@ LOCK_SECONDS = 10
 ABANDONED_SECONDS = 30
 """After so long without a word in the middle of a transaction, a writer is taken for dead and loses the head."""
 
-HEAD_SECONDS, ROWS_SECONDS = 100e-6, 250e-6
-"""In which a server on the same machine, or nearly so, answers what it is asked for the head, or for a few rows."""
+HEAD_SECONDS = 100e-6
+"""In which a server on the same machine, or nearly so, tells the head."""
 
 MOST_THREADS = 1 << 16
 # oslo.db's defaults, which the reference runs with.
@@ -98,7 +98,7 @@ class Server(ABC):
         # Without a pool: who asks anew because a connection was lost must not be given another lost one.
         self._fresh = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments())
         event.listen(self._fresh, "connect", lambda connection, _: self.set_up_writer(connection))
-        self._head_comes, self.rows_come = Lookout(HEAD_SECONDS), Lookout(ROWS_SECONDS)
+        self._head_comes = Lookout(HEAD_SECONDS)
         self._probe = Probe(self._connect_probe, self.say_head, self._hear_head_soon)
         self._met = FirstContact(self.where, self._options, self._get_acquainted, self.fault_of)
         self._keeping = EXACT
