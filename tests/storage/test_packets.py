@@ -100,7 +100,7 @@ def test_what_is_asked_often_is_answered_anew_each_time(
     numbers: Any, kind: type[Prepared | Unprepared]
 ) -> None:
     query = kind(numbers, NUMBERS)
-    for row in ((2, -(2**63)), (2**63 - 1, 4)):
+    for row in ((2, -(2**63)), (2**63 - 1, 4), (0, 255), (-1, -1)):
         answers(numbers, f"UPDATE often_asked SET a = {row[0]}, b = {row[1]}")
         query.say()
         assert query.heard() == row

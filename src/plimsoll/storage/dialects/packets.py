@@ -64,9 +64,12 @@ def heard(connection: Connection[Any]) -> list[list[tuple[Any, ...]]]:
 
 
 class Prepared:
-    """A query without parameters for one row of big integers, which the server has read before it is asked."""
+    """A query without parameters for one row of big integers, which the server has read before it is asked.
 
-    __slots__ = ("_columns", "_connection", "_message", "_row")
+    Its answers differ in the numbers alone: what comes before them is known after the first.
+    """
+
+    __slots__ = ("_before", "_columns", "_connection", "_numbers", "_packet", "_row")
 
     def __init__(self, connection: Connection[Any], query: str) -> None:
         stream = _Stream(connection)
@@ -77,20 +80,35 @@ class Prepared:
         for _ in range(self._columns + 1):  # and the end of the columns
             stream.packet()
         stream.close(connection.server_status)
-        self._message = told[1:5] + _ONCE_WITHOUT_CURSOR
+        self._packet = _framed(0, _EXECUTE + told[1:5] + _ONCE_WITHOUT_CURSOR)
         # Before the values: what it is, and a bit for each column that is NULL, after two that mean nothing.
-        self._row = Struct(f"<{1 + (self._columns + 9) // 8}x{self._columns}q")
+        nothing = 1 + (self._columns + 9) // 8
+        self._row = Struct(f"<{nothing}x{self._columns}q")
+        self._before = b""
+        self._numbers = Struct(f"<{self._columns}q7xH")
+        """And after them, in the packet that ends the answer, the status of the server."""
 
     def say(self) -> None:
-        _Stream(self._connection).send(self._message, _EXECUTE)
+        _Stream(self._connection).write(self._packet)
 
     def heard(self) -> tuple[Any, ...]:
         stream = _Stream(self._connection)
-        for _ in range(1 + self._columns + 1):  # how many columns, what they are, their end
-            stream.packet()
-        row = self._row.unpack(stream.packet())
+        answer = stream.after(self._before, self._numbers.size) if self._before else None
+        if answer is None:
+            return self._read(stream)
+        *row, status = self._numbers.unpack(answer)
+        stream.close(status)
+        return tuple(row)
+
+    def _read(self, stream: _Stream) -> tuple[Any, ...]:
+        """Packet by packet."""
+        # How many columns, what they are, their end, and the row.
+        packets = [stream.packet() for _ in range(1 + self._columns + 1 + 1)]
+        row = self._row.unpack(packets[-1])
         end = stream.packet()
         stream.close(end[3] | end[4] << 8)
+        whole = b"".join(_framed(number, packet) for number, packet in enumerate(packets, 1))
+        self._before = whole[: -8 * self._columns]
         return row
 
 
@@ -188,6 +206,11 @@ def _number(packet: bytes, at: int) -> tuple[int, int]:
     return int.from_bytes(packet[at + 1 : end], "little"), end
 
 
+def _framed(number: int, content: bytes) -> bytes:
+    """As a packet, which has this number among those of the message or of the answer."""
+    return (len(content) | number << 24).to_bytes(4, "little") + content
+
+
 class _Stream:
     """Packets to and from the server: one message, and all that is answered to it."""
 
@@ -205,16 +228,26 @@ class _Stream:
 
     def send(self, message: bytes, command: bytes = _QUERY) -> None:
         content = command + message
+        # One that is as long as can be is followed by another, if an empty one.
+        for number, at in enumerate(range(0, len(content) + 1, _LONGEST)):
+            self.write(_framed(number, content[at : at + _LONGEST]))
+
+    def write(self, packet: bytes) -> None:
         try:
-            # One that is as long as can be is followed by another, if an empty one.
-            for number, at in enumerate(range(0, len(content) + 1, _LONGEST)):
-                part = content[at : at + _LONGEST]
-                packet = (len(part) | number << 24).to_bytes(4, "little") + part
-                sent = self._socket.send(packet)
-                if sent < len(packet):
-                    self._socket.sendall(packet[sent:])
+            sent = self._socket.send(packet)
+            if sent < len(packet):
+                self._socket.sendall(packet[sent:])
         except OSError as error:
             raise self._lost(CR.CR_SERVER_GONE_ERROR, error) from error
+
+    def after(self, begin: bytes, length: int) -> bytes | None:
+        """What comes after these bytes, if the answer begins with them and has so many more; else it is yet to be read."""
+        if not self._buffer:
+            self._fill(1)
+        if len(self._buffer) != len(begin) + length or not self._buffer.startswith(begin):
+            return None
+        self._at = len(self._buffer)
+        return self._buffer[-length:]
 
     def packet(self) -> bytes:
         content = b""
