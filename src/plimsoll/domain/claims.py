@@ -9,7 +9,7 @@ inventory shrank) may be relieved, never loaded further.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Final, Literal
 
@@ -34,6 +34,7 @@ from plimsoll.domain.refusals import (
     StaleConsumerGeneration,
     UnitsViolated,
 )
+from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 
 
@@ -47,7 +48,7 @@ UNGUARDED: Final = _Unguarded.UNGUARDED
 Guard = int | Literal[_Unguarded.UNGUARDED] | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Claim:
     """What a consumer is to hold from now on: amounts by provider and class; nothing clears it."""
 

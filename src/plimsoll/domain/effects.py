@@ -9,7 +9,7 @@ process, the one that decided and those that follow, applies it to its world.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -18,12 +18,13 @@ from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.usage import with_class_renamed, with_holding, without_class, without_holding
+from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Effect:
     """The base of all effects. Most change one provider; some change only what is kept in SQL."""
 
@@ -35,7 +36,7 @@ class Effect:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _AtProvider(Effect):
     """An effect on one provider that is there already."""
 
@@ -48,7 +49,7 @@ class _AtProvider(Effect):
 # Providers and trees
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderAdded(Effect):
     uuid: str
     name: str
@@ -74,7 +75,7 @@ class ProviderAdded(Effect):
         return (self.uuid,)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderRenamed(Effect):
     uuid: str
     name: str
@@ -87,7 +88,7 @@ class ProviderRenamed(Effect):
         return (self.uuid,)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderMoved(Effect):
     """A provider gets another parent, or none; it and all below it get the root of the new place."""
 
@@ -108,7 +109,7 @@ class ProviderMoved(Effect):
         return self.subtree
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderRemoved(Effect):
     uuid: str
 
@@ -119,7 +120,7 @@ class ProviderRemoved(Effect):
         return (self.uuid,)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GenerationRaised(_AtProvider):
     generation: int
     at: datetime
@@ -133,7 +134,7 @@ class GenerationRaised(_AtProvider):
 # What a provider has
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _InventoryWritten(_AtProvider):
     resource_class: str
     inventory: Inventory
@@ -147,17 +148,17 @@ class _InventoryWritten(_AtProvider):
         return world.with_provider(provider.changed(inventories=inventories))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InventoryAdded(_InventoryWritten):
     """The provider did not have the class before."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InventoryChanged(_InventoryWritten):
     """The provider had the class before, in another amount perhaps."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InventoryRemoved(_AtProvider):
     resource_class: str
 
@@ -167,7 +168,7 @@ class InventoryRemoved(_AtProvider):
         return world.with_provider(provider.changed(inventories=kept))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TraitsSet(_AtProvider):
     traits: frozenset[str]
 
@@ -175,7 +176,7 @@ class TraitsSet(_AtProvider):
         return world.with_provider(world.providers[self.provider].changed(traits=self.traits))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AggregatesSet(_AtProvider):
     aggregates: frozenset[str]
 
@@ -186,7 +187,7 @@ class AggregatesSet(_AtProvider):
 # What consumers hold
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AllocationsReplaced(Effect):
     """A consumer lets go of what it held and holds something else, or nothing; it may get another owner with it."""
 
@@ -226,19 +227,19 @@ class AllocationsReplaced(Effect):
         return changes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ConsumerAdded(Effect):
     consumer: Consumer
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ConsumerChanged(Effect):
     consumer: Consumer
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ConsumerRemoved(Effect):
     uuid: str
 
@@ -246,7 +247,7 @@ class ConsumerRemoved(Effect):
 # Names
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClassAdded(Effect):
     name: str
     at: datetime
@@ -256,7 +257,7 @@ class ClassAdded(Effect):
         return replace(world, classes=world.classes.with_terms(Term(self.id, self.name, self.at)))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClassRenamed(Effect):
     name: str
     new_name: str
@@ -291,7 +292,7 @@ def _renamed(mapping: Mapping[str, V], name: str, new_name: str) -> Mapping[str,
     return {new_name if key == name else key: value for key, value in mapping.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClassRemoved(Effect):
     name: str
 
@@ -301,7 +302,7 @@ class ClassRemoved(Effect):
         return replace(world, classes=world.classes.without(self.name), usages=usages)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TraitAdded(Effect):
     name: str
     at: datetime
@@ -311,7 +312,7 @@ class TraitAdded(Effect):
         return replace(world, traits=world.traits.with_terms(Term(self.id, self.name, self.at)))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TraitRemoved(Effect):
     name: str
 
@@ -319,7 +320,7 @@ class TraitRemoved(Effect):
         return replace(world, traits=world.traits.without(self.name))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ConsumerTypeAdded(Effect):
     name: str
     at: datetime
@@ -330,6 +331,6 @@ class ConsumerTypeAdded(Effect):
         return replace(world, consumer_types=types)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reload(Effect):
     """What changed is not told here: whoever follows reads everything again."""

@@ -8,7 +8,7 @@ The maps are hash tries (rpds): replacing one provider of 100,000 costs the same
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 from rpds import HashTrieMap
@@ -18,6 +18,7 @@ from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, StaleProviderGeneration
 from plimsoll.domain.usage import Sums, Usages, by_type
+from plimsoll.domain.values import value
 
 
 class LastIds(NamedTuple):
@@ -31,7 +32,7 @@ class LastIds(NamedTuple):
 NO_IDS = LastIds(0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class World:
     """Providers by uuid, with the two other ways to find them: by name and by tree."""
 
