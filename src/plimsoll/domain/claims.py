@@ -106,8 +106,9 @@ def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapp
 
 def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
     """Are the consumers as the client saw them, and do the providers exist?"""
-    world, seen = draft.world, set()
-    key, keeps = world.keeping.key, world.keeping.keeps
+    keeping, providers = draft.world.keeping, draft.world.providers
+    keeps = keeping.keeps
+    seen: set[str] = set()
     for each in claims:
         if not (keeps(each.project or "") and keeps(each.user or "")):
             return OwnerNotKept(each.consumer)  # also of who lets go, whose owner would not be written
@@ -116,13 +117,14 @@ def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
         if each.guard is not UNGUARDED and each.guard != actual:
             return StaleConsumerGeneration(each.consumer, actual, each.guard)
         # In another spelling, the consumer of a claim before this one: that has changed it meanwhile.
-        if key(each.consumer) in seen:
+        key = keeping.key(each.consumer)
+        if key in seen:
             return StaleConsumerGeneration(each.consumer, (actual or 0) + 1, actual)
-        seen.add(key(each.consumer))
+        seen.add(key)
     for each in claims:
-        for provider in each.allocations:
-            if world.provider(provider) is None:
-                return ClaimOnMissingProvider(provider)
+        for uuid in each.allocations:
+            if uuid not in providers:
+                return ClaimOnMissingProvider(uuid)
     return None
 
 
@@ -137,12 +139,13 @@ def settle(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
         held += holding.allocations
         if each.clears:
             released += holding.allocations
-    refusal = _check_amounts(draft.world, wanted, held, released)
+    providers, classes = _in_play(draft.world, wanted + released)
+    refusal = _check_amounts(draft.world, providers, classes, wanted, held)
     if refusal is not None:
         return refusal
     for each, wants, holding in moves:
         _write(draft, each, wants, holding)
-    for uuid in _in_play(draft.world, wanted + released):
+    for uuid in providers:
         draft.raise_generation(uuid)
     return None
 
@@ -157,22 +160,39 @@ def release(draft: Draft, consumer: str) -> Refusal | None:
     return None
 
 
+def _in_play(world: World, allocations: list[Allocation]) -> tuple[dict[str, Provider], dict[str, None]]:
+    """The providers of these, as far as they are there, and the classes, in the order in which they are named."""
+    there = world.providers
+    providers: dict[str, Provider] = {}
+    classes: dict[str, None] = {}
+    for uuid, resource_class, _ in allocations:
+        classes[resource_class] = None
+        if uuid not in providers and uuid in there:
+            providers[uuid] = there[uuid]
+    return providers, classes
+
+
 def _check_amounts(
-    world: World, wanted: list[Allocation], held: list[Allocation], released: list[Allocation]
+    world: World,
+    providers: Mapping[str, Provider],
+    classes: dict[str, None],
+    wanted: list[Allocation],
+    held: list[Allocation],
 ) -> Refusal | None:
     known = world.classes.by_name
-    for allocation in wanted:
-        if allocation.resource_class not in known:
-            return ResourceClassMissing(allocation.resource_class)
+    for _, resource_class, _ in wanted:
+        if resource_class not in known:
+            return ResourceClassMissing(resource_class)
     if not wanted:
         return None
-    in_play = wanted + released
-    providers = _in_play(world, in_play)
-    refusal = _check_offered(providers, in_play)
-    if refusal is not None:
-        return refusal
-    freed = _sums(held)
-    claimed: dict[tuple[str, str], int] = {}
+    offered = classes.keys()
+    strangers = [uuid for uuid, each in providers.items() if offered.isdisjoint(each.inventories)]
+    if strangers:
+        return NoSuchInventory(tuple(strangers), tuple(classes))
+    changes: dict[tuple[str, str], int] = {}
+    for uuid, resource_class, amount in held:
+        key = uuid, resource_class
+        changes[key] = changes.get(key, 0) - amount
     for uuid, resource_class, amount in wanted:
         provider = providers[uuid]
         inventory = provider.inventories.get(resource_class)
@@ -180,39 +200,15 @@ def _check_amounts(
             return NoSuchInventory((uuid,), (resource_class,))
         if not inventory.cuts(amount):
             return UnitsViolated(uuid, resource_class)
-        key = (uuid, resource_class)
-        claimed[key] = claimed.get(key, 0) + amount
-        before = provider.used_of(resource_class)
-        after = before - freed.get(key, 0) + claimed[key]
-        if after > inventory.capacity and after > before:
+        key = uuid, resource_class
+        change = changes[key] = changes.get(key, 0) + amount
+        if change > 0 and provider.used_of(resource_class) + change > inventory.capacity:
             return CapacityExceeded(uuid, resource_class)
     return None
 
 
-def _in_play(world: World, allocations: list[Allocation]) -> dict[str, Provider]:
-    """The providers of these that are there."""
-    uuids = dict.fromkeys([allocation.provider for allocation in allocations])
-    return {uuid: provider for uuid in uuids if (provider := world.provider(uuid)) is not None}
-
-
-def _check_offered(providers: Mapping[str, Provider], allocations: list[Allocation]) -> Refusal | None:
-    """Does every provider offer at least one of the classes in play?"""
-    classes = dict.fromkeys([allocation.resource_class for allocation in allocations])
-    strangers = [
-        uuid for uuid, provider in providers.items() if classes.keys().isdisjoint(provider.inventories)
-    ]
-    return NoSuchInventory(tuple(strangers), tuple(classes)) if strangers else None
-
-
-def _sums(allocations: Iterable[Allocation]) -> dict[tuple[str, str], int]:
-    sums: dict[tuple[str, str], int] = {}
-    for provider, resource_class, amount in allocations:
-        sums[provider, resource_class] = sums.get((provider, resource_class), 0) + amount
-    return sums
-
-
 def _write(draft: Draft, each: Claim, wanted: tuple[Allocation, ...], holding: Holding) -> None:
-    if each.type is not None and each.type not in draft.world.consumer_types:
+    if each.type is not None and each.type not in draft.world.consumer_types.by_name:
         draft.add(ConsumerTypeAdded(each.type, draft.now, draft.world.consumer_types.next_id))
     known = holding.consumer
     moves = bool(wanted or holding.allocations)
@@ -232,14 +228,9 @@ def _consumer_after(each: Claim, known: Consumer | None, *, raised: bool) -> Con
     assert each.project is not None
     assert each.user is not None
     if known is None:
-        return Consumer(each.consumer, each.project, each.user, each.type, generation=int(raised))
-    return replace(
-        known,
-        project=each.project,
-        user=each.user,
-        type=each.type if each.type is not None else known.type,
-        generation=known.generation + int(raised),
-    )
+        return Consumer(each.consumer, each.project, each.user, each.type, int(raised))
+    type_ = known.type if each.type is None else each.type
+    return Consumer(known.uuid, each.project, each.user, type_, known.generation + raised)
 
 
 def _replace_allocations(

@@ -13,11 +13,20 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
+from rpds import HashTrieMap
+
 from plimsoll.domain.catalog import Term
 from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
-from plimsoll.domain.usage import with_class_renamed, with_holding, without_class, without_holding
+from plimsoll.domain.usage import (
+    Sums,
+    what_is_left,
+    with_class_renamed,
+    with_holding,
+    without_class,
+    without_holding,
+)
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 
@@ -128,7 +137,7 @@ class GenerationRaised(_AtProvider):
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         assert self.generation == provider.generation + 1
-        return world.with_provider(provider.changed(self.generation, modified_at=self.at))
+        return world.with_state_of(provider.changed(self.generation, modified_at=self.at))
 
 
 # What a provider has
@@ -145,7 +154,7 @@ class _InventoryWritten(_AtProvider):
         # Memory must not know it any better than the database, from which others read it.
         written = world.keeping.inventory(self.inventory, self.at)
         inventories = {**provider.inventories, self.resource_class: written}
-        return world.with_provider(provider.changed(inventories=inventories))
+        return world.with_state_of(provider.changed(inventories=inventories))
 
 
 @value
@@ -165,7 +174,7 @@ class InventoryRemoved(_AtProvider):
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         kept = {name: inv for name, inv in provider.inventories.items() if name != self.resource_class}
-        return world.with_provider(provider.changed(inventories=kept))
+        return world.with_state_of(provider.changed(inventories=kept))
 
 
 @value
@@ -173,7 +182,7 @@ class TraitsSet(_AtProvider):
     traits: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_provider(world.providers[self.provider].changed(traits=self.traits))
+        return world.with_state_of(world.providers[self.provider].changed(traits=self.traits))
 
 
 @value
@@ -181,7 +190,7 @@ class AggregatesSet(_AtProvider):
     aggregates: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_provider(world.providers[self.provider].changed(aggregates=self.aggregates))
+        return world.with_state_of(world.providers[self.provider].changed(aggregates=self.aggregates))
 
 
 # What consumers hold
@@ -199,32 +208,28 @@ class AllocationsReplaced(Effect):
 
     def apply(self, world: World) -> World:
         providers, key = world.providers, world.keeping.key
-        for uuid, change in self._change_by_provider().items():
-            if uuid not in providers:  # an allocation that outlived its provider: `db verify` tells of it
-                continue
-            provider = providers[uuid]
-            used = dict(provider.used)
-            for resource_class, amount in change.items():
-                total = used.get(resource_class, 0) + amount
-                assert total >= 0
-                if total:
-                    used[resource_class] = total
-                else:
-                    used.pop(resource_class, None)
-            providers = providers.insert(uuid, provider.changed(used=used))
+        for uuid, used in self._used_after(providers).items():
+            providers = providers.insert(uuid, providers[uuid].changed(used=used))
         usages = without_holding(world.usages, key, self.account_before, self.before)
         return world.with_claims(providers, with_holding(usages, key, self.account_after, self.after))
 
     def providers(self, world: World) -> Iterable[str]:
         return {allocation.provider for allocation in (*self.before, *self.after)}
 
-    def _change_by_provider(self) -> Mapping[str, dict[str, int]]:
-        changes: dict[str, dict[str, int]] = {}
+    def _used_after(self, providers: HashTrieMap[str, Provider]) -> Mapping[str, Sums]:
+        """What is used then of each provider concerned."""
+        sums: dict[str, dict[str, int]] = {}
         for sign, allocations in ((-1, self.before), (1, self.after)):
-            for provider, resource_class, amount in allocations:
-                change = changes.setdefault(provider, {})
-                change[resource_class] = change.get(resource_class, 0) + sign * amount
-        return changes
+            for uuid, resource_class, amount in allocations:
+                if uuid not in sums:
+                    if (
+                        uuid not in providers
+                    ):  # an allocation that outlived its provider: `db verify` tells of it
+                        continue
+                    sums[uuid] = dict(providers[uuid].used)
+                used = sums[uuid]
+                used[resource_class] = used.get(resource_class, 0) + sign * amount
+        return {uuid: what_is_left(used) for uuid, used in sums.items()} if self.before else sums
 
 
 @value

@@ -41,6 +41,12 @@ def added(sums: Iterable[Sums]) -> dict[str, int]:
     return totals
 
 
+def what_is_left(sums: Sums) -> Sums:
+    """After something was taken away."""
+    assert min(sums.values()) >= 0
+    return {name: amount for name, amount in sums.items() if amount}
+
+
 def by_type(usages: Usages, key: Key, project: str, user: str | None) -> dict[str | None, Sums]:
     """What a project uses, or one user in it, by type of consumer."""
     types = usages.get(key(project), _NO_TYPES).items()
@@ -99,10 +105,7 @@ def _changed(sums: Sums, held: tuple[Allocation, ...], sign: int) -> Sums:
     totals[CONSUMERS] = totals.get(CONSUMERS, 0) + sign
     for _, resource_class, amount in held:
         totals[resource_class] = totals.get(resource_class, 0) + sign * amount
-    if sign > 0:
-        return totals
-    assert min(totals.values()) >= 0
-    return {name: total for name, total in totals.items() if total}
+    return totals if sign > 0 else what_is_left(totals)
 
 
 def _renamed(users: Users, name: str, new_name: str) -> Users:

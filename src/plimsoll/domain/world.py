@@ -126,9 +126,9 @@ class World:
     def with_provider(self, provider: Provider) -> World:
         """Adds a provider, or replaces the one with its uuid."""
         before = self.providers.get(provider.uuid)
-        providers = self.providers.insert(provider.uuid, provider)
         if before is not None and before.name == provider.name and before.root == provider.root:
-            return self.with_claims(providers, self.usages)
+            return self.with_state_of(provider)
+        providers = self.providers.insert(provider.uuid, provider)
         names, trees = self.uuid_by_name, self.trees
         if before is not None:
             names = names.remove(self.keeping.key(before.name))
@@ -137,6 +137,10 @@ class World:
         trees = trees.insert(provider.root, (*trees.get(provider.root, ()), provider.uuid))
         last_id = max(self.last_provider_id, provider.id)
         return replace(self, providers=providers, uuid_by_name=names, trees=trees, last_provider_id=last_id)
+
+    def with_state_of(self, provider: Provider) -> World:
+        """Replaces a provider that is there, and keeps its name and its place."""
+        return self.with_claims(self.providers.insert(provider.uuid, provider), self.usages)
 
     def without_provider(self, uuid: str) -> World:
         gone = self.providers[uuid]
