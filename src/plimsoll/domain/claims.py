@@ -9,7 +9,6 @@ inventory shrank) may be relieved, never loaded further.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
 from typing import Final, Literal
 
@@ -62,36 +61,35 @@ class Claim:
     guard: Guard = UNGUARDED
     """The generation that the client has seen; None if it expects a new consumer."""
 
-    @property
-    def clears(self) -> bool:
-        return not self.allocations
 
-    def wanted(self) -> tuple[Allocation, ...]:
-        return tuple(
-            [
-                Allocation(provider, resource_class, amount)
-                for provider, resources in self.allocations.items()
-                for resource_class, amount in resources.items()
-            ]
-        )
+Move = tuple[Claim, tuple[Allocation, ...], Holding]
+"""A claim, what is wanted by it, and what its consumer holds so far."""
 
 
-def claim(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
+def claim(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
     """Decides the claims of one request: all or none."""
-    claims = as_kept(draft.world, claims)
-    return check_parties(draft, claims) or settle(draft, claims)
+    moves = moves_of(draft, claims)
+    return check_parties(draft, moves) or settle(draft, moves)
 
 
-def as_kept(world: World, claims: Iterable[Claim]) -> list[Claim]:
-    """The claims with their providers as they are kept: the database may know them in another spelling."""
-    return [_as_kept(world, each) for each in claims]
+def moves_of(draft: Draft, claims: Iterable[Claim]) -> list[Move]:
+    return [(each, _wanted(draft.world, each), draft.holding(each.consumer)) for each in claims]
 
 
-def _as_kept(world: World, claim: Claim) -> Claim:
-    for uuid in claim.allocations:
+def _wanted(world: World, claim: Claim) -> tuple[Allocation, ...]:
+    """Of providers as they are kept: the database may know them in another spelling."""
+    allocations = claim.allocations
+    for uuid in allocations:
         if uuid not in world.providers:
-            return replace(claim, allocations=_on_kept(world, claim.allocations))
-    return claim
+            allocations = _on_kept(world, allocations)
+            break
+    return tuple(
+        [
+            Allocation(provider, resource_class, amount)
+            for provider, resources in allocations.items()
+            for resource_class, amount in resources.items()
+        ]
+    )
 
 
 def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapping[str, Mapping[str, int]]:
@@ -104,40 +102,37 @@ def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapp
     return kept
 
 
-def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
+def check_parties(draft: Draft, moves: Sequence[Move]) -> Refusal | None:
     """Are the consumers as the client saw them, and do the providers exist?"""
-    keeping, providers = draft.world.keeping, draft.world.providers
-    keeps = keeping.keeps
-    seen: set[str] = set()
-    for each in claims:
+    world, seen = draft.world, set()
+    key_of, keeps = world.keeping.key, world.keeping.keeps
+    for each, _, holding in moves:
         if not (keeps(each.project or "") and keeps(each.user or "")):
             return OwnerNotKept(each.consumer)  # also of who lets go, whose owner would not be written
-        consumer = draft.holding(each.consumer).consumer
-        actual = None if consumer is None else consumer.generation
+        actual = None if holding.consumer is None else holding.consumer.generation
         if each.guard is not UNGUARDED and each.guard != actual:
             return StaleConsumerGeneration(each.consumer, actual, each.guard)
         # In another spelling, the consumer of a claim before this one: that has changed it meanwhile.
-        key = keeping.key(each.consumer)
+        key = key_of(each.consumer)
         if key in seen:
             return StaleConsumerGeneration(each.consumer, (actual or 0) + 1, actual)
         seen.add(key)
-    for each in claims:
-        for uuid in each.allocations:
-            if uuid not in providers:
+    for _, wants, _ in moves:
+        for uuid, _, _ in wants:
+            if uuid not in world.providers:
                 return ClaimOnMissingProvider(uuid)
     return None
 
 
-def settle(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
+def settle(draft: Draft, moves: Sequence[Move]) -> Refusal | None:
     """Checks what is claimed against what is there, and writes it down."""
-    moves = [(each, each.wanted(), draft.holding(each.consumer)) for each in claims]
     wanted: list[Allocation] = []
     held: list[Allocation] = []
     released: list[Allocation] = []
-    for each, wants, holding in moves:
+    for _, wants, holding in moves:
         wanted += wants
         held += holding.allocations
-        if each.clears:
+        if not wants:
             released += holding.allocations
     providers, classes = _in_play(draft.world, wanted + released)
     refusal = _check_amounts(draft.world, providers, classes, wanted, held)
@@ -202,7 +197,7 @@ def _check_amounts(
             return UnitsViolated(uuid, resource_class)
         key = uuid, resource_class
         change = changes[key] = changes.get(key, 0) + amount
-        if change > 0 and provider.used_of(resource_class) + change > inventory.capacity:
+        if change > 0 and provider.used.get(resource_class, 0) + change > inventory.capacity:
             return CapacityExceeded(uuid, resource_class)
     return None
 
