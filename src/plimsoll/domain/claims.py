@@ -174,14 +174,13 @@ def _check_amounts(
     wanted: list[Allocation],
     held: list[Allocation],
 ) -> Refusal | None:
+    if not wanted:
+        return None
     known = world.classes.by_name
     for _, resource_class, _ in wanted:
         if resource_class not in known:
             return ResourceClassMissing(resource_class)
-    if not wanted:
-        return None
-    offered = classes.keys()
-    strangers = [uuid for uuid, each in providers.items() if offered.isdisjoint(each.inventories)]
+    strangers = [uuid for uuid, each in providers.items() if classes.keys().isdisjoint(each.inventories)]
     if strangers:
         return NoSuchInventory(tuple(strangers), tuple(classes))
     changes: dict[tuple[str, str], int] = {}

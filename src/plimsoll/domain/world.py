@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rpds import HashTrieMap
 
@@ -30,21 +30,22 @@ class LastIds(NamedTuple):
 
 
 NO_IDS = LastIds(0, 0, 0)
+_NOTHING: HashTrieMap[Any, Any] = HashTrieMap()
 
 
 @value
 class World:
     """Providers by uuid, with the two other ways to find them: by name and by tree."""
 
-    providers: HashTrieMap[str, Provider] = field(default_factory=HashTrieMap)
-    uuid_by_name: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
+    providers: HashTrieMap[str, Provider] = _NOTHING
+    uuid_by_name: HashTrieMap[str, str] = _NOTHING
     """By the key of the name: see `Keeping.key`."""
-    trees: HashTrieMap[str, tuple[str, ...]] = field(default_factory=HashTrieMap)
+    trees: HashTrieMap[str, tuple[str, ...]] = _NOTHING
     """The uuids of all providers of a tree, by the uuid of its root."""
     classes: Catalog = field(default_factory=Catalog)
     traits: Catalog = field(default_factory=Catalog)
     consumer_types: Catalog = field(default_factory=Catalog)
-    usages: Usages = field(default_factory=HashTrieMap)
+    usages: Usages = _NOTHING
     keeping: Keeping = field(default=EXACT, compare=False)
     last_provider_id: int = field(default=0, compare=False)
     """The highest that a provider ever had, as far as is known."""
@@ -57,7 +58,7 @@ class World:
         traits: Catalog | None = None,
         consumer_types: Catalog | None = None,
         keeping: Keeping = EXACT,
-        usages: Usages | None = None,
+        usages: Usages = _NOTHING,
     ) -> World:
         by_uuid = {provider.uuid: provider for provider in providers}
         trees: dict[str, list[str]] = {}
@@ -70,7 +71,7 @@ class World:
             classes=classes or Catalog(),
             traits=traits or Catalog(),
             consumer_types=consumer_types or Catalog(),
-            usages=HashTrieMap() if usages is None else usages,
+            usages=usages,
             keeping=keeping,
             last_provider_id=max((provider.id for provider in by_uuid.values()), default=0),
         )
