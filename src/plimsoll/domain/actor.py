@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from plimsoll.domain.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Actor:
     user: str | None = None
     project: str | None = None

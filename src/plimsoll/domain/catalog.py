@@ -8,15 +8,17 @@ A catalog is small and changes rarely, so that a change copies it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
+
+from plimsoll.domain.values import value
 
 CUSTOM_PREFIX = "CUSTOM_"
 FIRST_CUSTOM_CLASS_ID = 10000
 """Resource classes below this id are standard and cannot be renamed or deleted."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Term:
     """One known name."""
 

@@ -9,7 +9,6 @@ inventory shrank) may be relieved, never loaded further.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, Literal
 
@@ -34,6 +33,7 @@ from plimsoll.domain.refusals import (
     StaleConsumerGeneration,
     UnitsViolated,
 )
+from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 
 
@@ -47,7 +47,7 @@ UNGUARDED: Final = _Unguarded.UNGUARDED
 Guard = int | Literal[_Unguarded.UNGUARDED] | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Claim:
     """What a consumer is to hold from now on: amounts by provider and class; nothing clears it."""
 
@@ -61,36 +61,35 @@ class Claim:
     guard: Guard = UNGUARDED
     """The generation that the client has seen; None if it expects a new consumer."""
 
-    @property
-    def clears(self) -> bool:
-        return not self.allocations
 
-    def wanted(self) -> tuple[Allocation, ...]:
-        return tuple(
-            [
-                Allocation(provider, resource_class, amount)
-                for provider, resources in self.allocations.items()
-                for resource_class, amount in resources.items()
-            ]
-        )
+Move = tuple[Claim, tuple[Allocation, ...], Holding]
+"""A claim, what is wanted by it, and what its consumer holds so far."""
 
 
-def claim(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
+def claim(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
     """Decides the claims of one request: all or none."""
-    claims = as_kept(draft.world, claims)
-    return check_parties(draft, claims) or settle(draft, claims)
+    moves = moves_of(draft, claims)
+    return check_parties(draft, moves) or settle(draft, moves)
 
 
-def as_kept(world: World, claims: Iterable[Claim]) -> list[Claim]:
-    """The claims with their providers as they are kept: the database may know them in another spelling."""
-    return [_as_kept(world, each) for each in claims]
+def moves_of(draft: Draft, claims: Iterable[Claim]) -> list[Move]:
+    return [(each, _wanted(draft.world, each), draft.holding(each.consumer)) for each in claims]
 
 
-def _as_kept(world: World, claim: Claim) -> Claim:
-    for uuid in claim.allocations:
+def _wanted(world: World, claim: Claim) -> tuple[Allocation, ...]:
+    """Of providers as they are kept: the database may know them in another spelling."""
+    allocations = claim.allocations
+    for uuid in allocations:
         if uuid not in world.providers:
-            return replace(claim, allocations=_on_kept(world, claim.allocations))
-    return claim
+            allocations = _on_kept(world, allocations)
+            break
+    return tuple(
+        [
+            Allocation(provider, resource_class, amount)
+            for provider, resources in allocations.items()
+            for resource_class, amount in resources.items()
+        ]
+    )
 
 
 def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapping[str, Mapping[str, int]]:
@@ -103,45 +102,45 @@ def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapp
     return kept
 
 
-def check_parties(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
+def check_parties(draft: Draft, moves: Sequence[Move]) -> Refusal | None:
     """Are the consumers as the client saw them, and do the providers exist?"""
     world, seen = draft.world, set()
-    key, keeps = world.keeping.key, world.keeping.keeps
-    for each in claims:
+    key_of, keeps = world.keeping.key, world.keeping.keeps
+    for each, _, holding in moves:
         if not (keeps(each.project or "") and keeps(each.user or "")):
             return OwnerNotKept(each.consumer)  # also of who lets go, whose owner would not be written
-        consumer = draft.holding(each.consumer).consumer
-        actual = None if consumer is None else consumer.generation
+        actual = None if holding.consumer is None else holding.consumer.generation
         if each.guard is not UNGUARDED and each.guard != actual:
             return StaleConsumerGeneration(each.consumer, actual, each.guard)
         # In another spelling, the consumer of a claim before this one: that has changed it meanwhile.
-        if key(each.consumer) in seen:
+        key = key_of(each.consumer)
+        if key in seen:
             return StaleConsumerGeneration(each.consumer, (actual or 0) + 1, actual)
-        seen.add(key(each.consumer))
-    for each in claims:
-        for provider in each.allocations:
-            if world.provider(provider) is None:
-                return ClaimOnMissingProvider(provider)
+        seen.add(key)
+    for _, wants, _ in moves:
+        for uuid, _, _ in wants:
+            if uuid not in world.providers:
+                return ClaimOnMissingProvider(uuid)
     return None
 
 
-def settle(draft: Draft, claims: Sequence[Claim]) -> Refusal | None:
+def settle(draft: Draft, moves: Sequence[Move]) -> Refusal | None:
     """Checks what is claimed against what is there, and writes it down."""
-    moves = [(each, each.wanted(), draft.holding(each.consumer)) for each in claims]
     wanted: list[Allocation] = []
     held: list[Allocation] = []
     released: list[Allocation] = []
-    for each, wants, holding in moves:
+    for _, wants, holding in moves:
         wanted += wants
         held += holding.allocations
-        if each.clears:
+        if not wants:
             released += holding.allocations
-    refusal = _check_amounts(draft.world, wanted, held, released)
+    providers, classes = _in_play(draft.world, wanted + released)
+    refusal = _check_amounts(draft.world, providers, classes, wanted, held)
     if refusal is not None:
         return refusal
     for each, wants, holding in moves:
         _write(draft, each, wants, holding)
-    for uuid in _in_play(draft.world, wanted + released):
+    for uuid in providers:
         draft.raise_generation(uuid)
     return None
 
@@ -156,22 +155,38 @@ def release(draft: Draft, consumer: str) -> Refusal | None:
     return None
 
 
+def _in_play(world: World, allocations: list[Allocation]) -> tuple[dict[str, Provider], dict[str, None]]:
+    """The providers of these, as far as they are there, and the classes, in the order in which they are named."""
+    there = world.providers
+    providers: dict[str, Provider] = {}
+    classes: dict[str, None] = {}
+    for uuid, resource_class, _ in allocations:
+        classes[resource_class] = None
+        if uuid not in providers and uuid in there:
+            providers[uuid] = there[uuid]
+    return providers, classes
+
+
 def _check_amounts(
-    world: World, wanted: list[Allocation], held: list[Allocation], released: list[Allocation]
+    world: World,
+    providers: Mapping[str, Provider],
+    classes: dict[str, None],
+    wanted: list[Allocation],
+    held: list[Allocation],
 ) -> Refusal | None:
-    known = world.classes.by_name
-    for allocation in wanted:
-        if allocation.resource_class not in known:
-            return ResourceClassMissing(allocation.resource_class)
     if not wanted:
         return None
-    in_play = wanted + released
-    providers = _in_play(world, in_play)
-    refusal = _check_offered(providers, in_play)
-    if refusal is not None:
-        return refusal
-    freed = _sums(held)
-    claimed: dict[tuple[str, str], int] = {}
+    known = world.classes.by_name
+    for _, resource_class, _ in wanted:
+        if resource_class not in known:
+            return ResourceClassMissing(resource_class)
+    strangers = [uuid for uuid, each in providers.items() if classes.keys().isdisjoint(each.inventories)]
+    if strangers:
+        return NoSuchInventory(tuple(strangers), tuple(classes))
+    changes: dict[tuple[str, str], int] = {}
+    for uuid, resource_class, amount in held:
+        key = uuid, resource_class
+        changes[key] = changes.get(key, 0) - amount
     for uuid, resource_class, amount in wanted:
         provider = providers[uuid]
         inventory = provider.inventories.get(resource_class)
@@ -179,39 +194,15 @@ def _check_amounts(
             return NoSuchInventory((uuid,), (resource_class,))
         if not inventory.cuts(amount):
             return UnitsViolated(uuid, resource_class)
-        key = (uuid, resource_class)
-        claimed[key] = claimed.get(key, 0) + amount
-        before = provider.used_of(resource_class)
-        after = before - freed.get(key, 0) + claimed[key]
-        if after > inventory.capacity and after > before:
+        key = uuid, resource_class
+        change = changes[key] = changes.get(key, 0) + amount
+        if change > 0 and provider.used.get(resource_class, 0) + change > inventory.capacity:
             return CapacityExceeded(uuid, resource_class)
     return None
 
 
-def _in_play(world: World, allocations: list[Allocation]) -> dict[str, Provider]:
-    """The providers of these that are there."""
-    uuids = dict.fromkeys([allocation.provider for allocation in allocations])
-    return {uuid: provider for uuid in uuids if (provider := world.provider(uuid)) is not None}
-
-
-def _check_offered(providers: Mapping[str, Provider], allocations: list[Allocation]) -> Refusal | None:
-    """Does every provider offer at least one of the classes in play?"""
-    classes = dict.fromkeys([allocation.resource_class for allocation in allocations])
-    strangers = [
-        uuid for uuid, provider in providers.items() if classes.keys().isdisjoint(provider.inventories)
-    ]
-    return NoSuchInventory(tuple(strangers), tuple(classes)) if strangers else None
-
-
-def _sums(allocations: Iterable[Allocation]) -> dict[tuple[str, str], int]:
-    sums: dict[tuple[str, str], int] = {}
-    for provider, resource_class, amount in allocations:
-        sums[provider, resource_class] = sums.get((provider, resource_class), 0) + amount
-    return sums
-
-
 def _write(draft: Draft, each: Claim, wanted: tuple[Allocation, ...], holding: Holding) -> None:
-    if each.type is not None and each.type not in draft.world.consumer_types:
+    if each.type is not None and each.type not in draft.world.consumer_types.by_name:
         draft.add(ConsumerTypeAdded(each.type, draft.now, draft.world.consumer_types.next_id))
     known = holding.consumer
     moves = bool(wanted or holding.allocations)
@@ -231,14 +222,9 @@ def _consumer_after(each: Claim, known: Consumer | None, *, raised: bool) -> Con
     assert each.project is not None
     assert each.user is not None
     if known is None:
-        return Consumer(each.consumer, each.project, each.user, each.type, generation=int(raised))
-    return replace(
-        known,
-        project=each.project,
-        user=each.user,
-        type=each.type if each.type is not None else known.type,
-        generation=known.generation + int(raised),
-    )
+        return Consumer(each.consumer, each.project, each.user, each.type, int(raised))
+    type_ = known.type if each.type is None else each.type
+    return Consumer(known.uuid, each.project, each.user, type_, known.generation + raised)
 
 
 def _replace_allocations(

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
+
+from plimsoll.domain.values import value
 
 NOWHERE = ""
 """In place of the uuid of a provider that is gone."""
@@ -28,7 +29,7 @@ class Account(NamedTuple):
     type: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Consumer:
     """The record of a consumer. `type` is None for those from before types existed."""
 
@@ -43,7 +44,7 @@ class Consumer:
         return Account(self.project, self.user, self.type)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Holding:
     """A consumer as the ledger finds it: its record, if there is one, and what it holds.
 
@@ -79,7 +80,7 @@ def _with_class_renamed(
 EMPTY_HOLDING = Holding()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ConsumerAllocations:
     """What a consumer holds, with the generations of its providers at the same moment."""
 
@@ -88,7 +89,7 @@ class ConsumerAllocations:
     modified_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderAllocations:
     """Who holds what of a provider: generation and amounts by consumer; and the provider's at the same moment."""
 

@@ -9,21 +9,31 @@ process, the one that decided and those that follow, applies it to its world.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
+
+from rpds import HashTrieMap
 
 from plimsoll.domain.catalog import Term
 from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
-from plimsoll.domain.usage import with_class_renamed, with_holding, without_class, without_holding
+from plimsoll.domain.usage import (
+    Sums,
+    what_is_left,
+    with_class_renamed,
+    with_holding,
+    without_class,
+    without_holding,
+)
+from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Effect:
     """The base of all effects. Most change one provider; some change only what is kept in SQL."""
 
@@ -35,7 +45,7 @@ class Effect:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _AtProvider(Effect):
     """An effect on one provider that is there already."""
 
@@ -48,7 +58,7 @@ class _AtProvider(Effect):
 # Providers and trees
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderAdded(Effect):
     uuid: str
     name: str
@@ -74,7 +84,7 @@ class ProviderAdded(Effect):
         return (self.uuid,)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderRenamed(Effect):
     uuid: str
     name: str
@@ -87,7 +97,7 @@ class ProviderRenamed(Effect):
         return (self.uuid,)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderMoved(Effect):
     """A provider gets another parent, or none; it and all below it get the root of the new place."""
 
@@ -108,7 +118,7 @@ class ProviderMoved(Effect):
         return self.subtree
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderRemoved(Effect):
     uuid: str
 
@@ -119,7 +129,7 @@ class ProviderRemoved(Effect):
         return (self.uuid,)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GenerationRaised(_AtProvider):
     generation: int
     at: datetime
@@ -127,13 +137,13 @@ class GenerationRaised(_AtProvider):
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         assert self.generation == provider.generation + 1
-        return world.with_provider(provider.changed(self.generation, modified_at=self.at))
+        return world.with_state_of(provider.changed(self.generation, modified_at=self.at))
 
 
 # What a provider has
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _InventoryWritten(_AtProvider):
     resource_class: str
     inventory: Inventory
@@ -144,49 +154,49 @@ class _InventoryWritten(_AtProvider):
         # Memory must not know it any better than the database, from which others read it.
         written = world.keeping.inventory(self.inventory, self.at)
         inventories = {**provider.inventories, self.resource_class: written}
-        return world.with_provider(provider.changed(inventories=inventories))
+        return world.with_state_of(provider.changed(inventories=inventories))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InventoryAdded(_InventoryWritten):
     """The provider did not have the class before."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InventoryChanged(_InventoryWritten):
     """The provider had the class before, in another amount perhaps."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InventoryRemoved(_AtProvider):
     resource_class: str
 
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         kept = {name: inv for name, inv in provider.inventories.items() if name != self.resource_class}
-        return world.with_provider(provider.changed(inventories=kept))
+        return world.with_state_of(provider.changed(inventories=kept))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TraitsSet(_AtProvider):
     traits: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_provider(world.providers[self.provider].changed(traits=self.traits))
+        return world.with_state_of(world.providers[self.provider].changed(traits=self.traits))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AggregatesSet(_AtProvider):
     aggregates: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_provider(world.providers[self.provider].changed(aggregates=self.aggregates))
+        return world.with_state_of(world.providers[self.provider].changed(aggregates=self.aggregates))
 
 
 # What consumers hold
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AllocationsReplaced(Effect):
     """A consumer lets go of what it held and holds something else, or nothing; it may get another owner with it."""
 
@@ -198,47 +208,43 @@ class AllocationsReplaced(Effect):
 
     def apply(self, world: World) -> World:
         providers, key = world.providers, world.keeping.key
-        for uuid, change in self._change_by_provider().items():
-            if uuid not in providers:  # an allocation that outlived its provider: `db verify` tells of it
-                continue
-            provider = providers[uuid]
-            used = dict(provider.used)
-            for resource_class, amount in change.items():
-                total = used.get(resource_class, 0) + amount
-                assert total >= 0
-                if total:
-                    used[resource_class] = total
-                else:
-                    used.pop(resource_class, None)
-            providers = providers.insert(uuid, provider.changed(used=used))
+        for uuid, used in self._used_after(providers).items():
+            providers = providers.insert(uuid, providers[uuid].changed(used=used))
         usages = without_holding(world.usages, key, self.account_before, self.before)
         return world.with_claims(providers, with_holding(usages, key, self.account_after, self.after))
 
     def providers(self, world: World) -> Iterable[str]:
         return {allocation.provider for allocation in (*self.before, *self.after)}
 
-    def _change_by_provider(self) -> Mapping[str, dict[str, int]]:
-        changes: dict[str, dict[str, int]] = {}
+    def _used_after(self, providers: HashTrieMap[str, Provider]) -> Mapping[str, Sums]:
+        """What is used then of each provider concerned."""
+        sums: dict[str, dict[str, int]] = {}
         for sign, allocations in ((-1, self.before), (1, self.after)):
-            for provider, resource_class, amount in allocations:
-                change = changes.setdefault(provider, {})
-                change[resource_class] = change.get(resource_class, 0) + sign * amount
-        return changes
+            for uuid, resource_class, amount in allocations:
+                if uuid not in sums:
+                    if (
+                        uuid not in providers
+                    ):  # an allocation that outlived its provider: `db verify` tells of it
+                        continue
+                    sums[uuid] = dict(providers[uuid].used)
+                used = sums[uuid]
+                used[resource_class] = used.get(resource_class, 0) + sign * amount
+        return {uuid: what_is_left(used) for uuid, used in sums.items()} if self.before else sums
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ConsumerAdded(Effect):
     consumer: Consumer
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ConsumerChanged(Effect):
     consumer: Consumer
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ConsumerRemoved(Effect):
     uuid: str
 
@@ -246,7 +252,7 @@ class ConsumerRemoved(Effect):
 # Names
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClassAdded(Effect):
     name: str
     at: datetime
@@ -256,7 +262,7 @@ class ClassAdded(Effect):
         return replace(world, classes=world.classes.with_terms(Term(self.id, self.name, self.at)))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClassRenamed(Effect):
     name: str
     new_name: str
@@ -291,7 +297,7 @@ def _renamed(mapping: Mapping[str, V], name: str, new_name: str) -> Mapping[str,
     return {new_name if key == name else key: value for key, value in mapping.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClassRemoved(Effect):
     name: str
 
@@ -301,7 +307,7 @@ class ClassRemoved(Effect):
         return replace(world, classes=world.classes.without(self.name), usages=usages)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TraitAdded(Effect):
     name: str
     at: datetime
@@ -311,7 +317,7 @@ class TraitAdded(Effect):
         return replace(world, traits=world.traits.with_terms(Term(self.id, self.name, self.at)))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TraitRemoved(Effect):
     name: str
 
@@ -319,7 +325,7 @@ class TraitRemoved(Effect):
         return replace(world, traits=world.traits.without(self.name))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ConsumerTypeAdded(Effect):
     name: str
     at: datetime
@@ -330,6 +336,6 @@ class ConsumerTypeAdded(Effect):
         return replace(world, consumer_types=types)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reload(Effect):
     """What changed is not told here: whoever follows reads everything again."""

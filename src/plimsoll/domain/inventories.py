@@ -94,8 +94,9 @@ def remove_inventory(draft: Draft, uuid: str, resource_class: str) -> Refusal | 
 
 def put_inventories(draft: Draft, uuid: str, inventories: Mapping[str, Inventory]) -> Refusal | None:
     """Makes these all the inventories of a provider; the generation is raised even if they were that before."""
+    known = draft.world.classes.by_name
     for resource_class in inventories:
-        if resource_class not in draft.world.classes:
+        if resource_class not in known:
             return ResourceClassMissing(resource_class)
     existing = draft.world.providers[uuid].inventories
     unwanted = [name for name in existing if name not in inventories]
@@ -115,7 +116,8 @@ def put_inventories(draft: Draft, uuid: str, inventories: Mapping[str, Inventory
 
 def _check_reserved(uuid: str, inventories: Mapping[str, Inventory], *, reserve_all: bool) -> Refusal | None:
     for name, inventory in inventories.items():
-        if inventory.capacity < 0 or (inventory.capacity == 0 and not reserve_all):
+        capacity = inventory.capacity
+        if capacity < 0 or (capacity == 0 and not reserve_all):
             return InventoryReservesTooMuch(uuid, name, all_allowed=reserve_all)
     return None
 

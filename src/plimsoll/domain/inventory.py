@@ -7,14 +7,16 @@ Everything that checks capacity, the search's columns included, is tested agains
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
+
+from plimsoll.domain.values import value
 
 MAX_INT = 0x7FFFFFFF
 """The largest amount a column of the schema can hold."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Inventory:
     """A quantity of one resource class, and how it may be cut into pieces."""
 

@@ -7,10 +7,10 @@ exactly it keeps a ratio. Decisions follow it, so that memory never knows anythi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
 from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.values import value
 
 
 def _text_itself(text: str) -> str:
@@ -25,7 +25,7 @@ def _ratio_itself(ratio: float) -> float:
     return ratio
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Keeping:
     key: Callable[[str], str] = _text_itself
     """Two texts that the database takes for the same have the same key."""

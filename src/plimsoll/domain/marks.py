@@ -17,7 +17,7 @@ def set_traits(draft: Draft, uuid: str, traits: Iterable[str], generation: int |
     if isinstance(provider, Refusal):
         return provider
     wanted = frozenset(traits)
-    unknown = tuple(sorted(name for name in wanted if name not in draft.world.traits))
+    unknown = tuple(sorted(wanted.difference(draft.world.traits.by_name)))
     if unknown:
         return TraitsMissing(unknown)
     if wanted != provider.traits:

@@ -9,12 +9,13 @@ memory does not grow with the number of instances.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import lru_cache
 
 from plimsoll.domain.catalog import CUSTOM_PREFIX
 from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.values import value
 
 SHARING_TRAIT = "MISC_SHARES_VIA_AGGREGATE"
 """A provider with this trait lends its resources to every tree that it shares an aggregate with."""
@@ -23,7 +24,7 @@ _NOTHING: Mapping[str, int] = {}
 _NO_INVENTORIES: Mapping[str, Inventory] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Provider:
     """One provider with all that a search or a claim has to know of it."""
 

@@ -4,15 +4,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from plimsoll.domain.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Refusal:
     """The base of all refusals: nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RowInTheWay(Refusal):
     """The database holds a row that answers do not show, and it has the name that this one wants."""
 
@@ -20,63 +20,63 @@ class RowInTheWay(Refusal):
 # Providers and their trees
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderMissing(Refusal):
     uuid: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderNameTaken(Refusal):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderUuidTaken(Refusal):
     uuid: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderNameEmpty(Refusal):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ParentIsSelf(Refusal):
     uuid: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ParentMissing(Refusal):
     uuid: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReparentingNotAllowed(Refusal):
     uuid: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class UnparentingNotAllowed(Refusal):
     uuid: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TreeWouldLoop(Refusal):
     uuid: str
     parent: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderHasChildren(Refusal):
     uuid: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProviderInUse(Refusal):
     uuid: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StaleProviderGeneration(Refusal):
     uuid: str
     actual: int
@@ -86,30 +86,30 @@ class StaleProviderGeneration(Refusal):
 # Inventories
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ResourceClassMissing(Refusal):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InventoryExists(Refusal):
     provider: str
     resource_class: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InventoryMissing(Refusal):
     provider: str
     resource_class: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InventoryInUse(Refusal):
     provider: str
     resource_classes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InventoryReservesTooMuch(Refusal):
     """Nothing, or less than nothing, would be left. `all_allowed`: whether reserving all of it was allowed."""
 
@@ -121,19 +121,19 @@ class InventoryReservesTooMuch(Refusal):
 # Claims
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClaimOnMissingProvider(Refusal):
     provider: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class OwnerNotKept(Refusal):
     """The database has no way to keep the name of the project or user."""
 
     consumer: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StaleConsumerGeneration(Refusal):
     """`actual` is None when there is no such consumer, `given` when the client expected none."""
 
@@ -142,7 +142,7 @@ class StaleConsumerGeneration(Refusal):
     given: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NoSuchInventory(Refusal):
     """A claim on something its providers do not offer."""
 
@@ -150,19 +150,19 @@ class NoSuchInventory(Refusal):
     resource_classes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class UnitsViolated(Refusal):
     provider: str
     resource_class: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CapacityExceeded(Refusal):
     provider: str
     resource_class: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class AllocationsMissing(Refusal):
     consumer: str
 
@@ -170,31 +170,31 @@ class AllocationsMissing(Refusal):
 # Resource classes and traits
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ResourceClassExists(Refusal):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ResourceClassStandard(Refusal):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ResourceClassInUse(Refusal):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TraitsMissing(Refusal):
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TraitStandard(Refusal):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TraitInUse(Refusal):
     name: str

@@ -9,16 +9,16 @@ inventories are set beside the old ones, the claims are settled, and what is no 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from plimsoll.domain.claims import Claim, as_kept, check_parties, settle
+from plimsoll.domain.claims import Claim, check_parties, moves_of, settle
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.inventories import put_inventories
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NewInventories:
     """All that a provider is to have, and the generation that the client has seen."""
 
@@ -26,7 +26,7 @@ class NewInventories:
     inventories: Mapping[str, Inventory]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Reshape:
     inventories: Mapping[str, NewInventories]
     claims: tuple[Claim, ...]
@@ -40,12 +40,9 @@ def reshape(draft: Draft, request: Reshape) -> Refusal | None:
         if isinstance(provider, Refusal):
             return provider
         wanted[provider.uuid] = new.inventories
-    claims = as_kept(draft.world, request.claims)
+    moves = moves_of(draft, request.claims)
     return (
-        check_parties(draft, claims)
-        or _widen(draft, wanted)
-        or settle(draft, claims)
-        or _narrow(draft, wanted)
+        check_parties(draft, moves) or _widen(draft, wanted) or settle(draft, moves) or _narrow(draft, wanted)
     )
 
 

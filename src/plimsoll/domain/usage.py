@@ -41,6 +41,12 @@ def added(sums: Iterable[Sums]) -> dict[str, int]:
     return totals
 
 
+def what_is_left(sums: Sums) -> Sums:
+    """After something was taken away."""
+    assert min(sums.values()) >= 0
+    return {name: amount for name, amount in sums.items() if amount}
+
+
 def by_type(usages: Usages, key: Key, project: str, user: str | None) -> dict[str | None, Sums]:
     """What a project uses, or one user in it, by type of consumer."""
     types = usages.get(key(project), _NO_TYPES).items()
@@ -62,33 +68,36 @@ def without_holding(
 
 
 def with_class_renamed(usages: Usages, name: str, new_name: str) -> Usages:
-    return HashTrieMap(
-        {
-            project: {kind: _renamed(users, name, new_name) for kind, users in types.items()}
-            for project, types in usages.items()
-        }
-    )
+    def renamed(sums: Sums) -> Sums:
+        return {new_name if each == name else each: amount for each, amount in sums.items()}
+
+    return _with_changed(usages, name, renamed)
 
 
 def without_class(usages: Usages, name: str) -> Usages:
+    def rest(sums: Sums) -> Sums:
+        return {each: amount for each, amount in sums.items() if each != name}
+
+    return _with_changed(usages, name, rest)
+
+
+def _with_changed(usages: Usages, name: str, change: Callable[[Sums], Sums]) -> Usages:
+    """With other sums of all who use this class. They have CONSUMERS among them still, and so something."""
     for project, types in usages.items():
         for kind, users in types.items():
             for user, sums in users.items():
                 if name in sums:
-                    rest = {each: amount for each, amount in sums.items() if each != name}
-                    usages = _replaced(usages, project, kind, user, rest)
+                    users = users.insert(user, change(sums))
+            types = {**types, kind: users}
+        usages = usages.insert(project, types)
     return usages
 
 
 def _counted(usages: Usages, key: Key, account: Account, held: tuple[Allocation, ...], sign: int) -> Usages:
     project, user, kind = key(account.project), key(account.user), account.type
-    sums = usages.get(project, _NO_TYPES).get(kind, _NO_USERS).get(user, _NO_SUMS)
-    return _replaced(usages, project, kind, user, _changed(sums, held, sign))
-
-
-def _replaced(usages: Usages, project: str, kind: str | None, user: str, sums: Sums) -> Usages:
     types = usages.get(project, _NO_TYPES)
     users = types.get(kind, _NO_USERS)
+    sums = _changed(users.get(user, _NO_SUMS), held, sign)
     users = users.insert(user, sums) if sums else users.remove(user)
     types = {**types, kind: users} if users else {name: types[name] for name in types if name != kind}
     return usages.insert(project, types) if types else usages.remove(project)
@@ -99,15 +108,4 @@ def _changed(sums: Sums, held: tuple[Allocation, ...], sign: int) -> Sums:
     totals[CONSUMERS] = totals.get(CONSUMERS, 0) + sign
     for _, resource_class, amount in held:
         totals[resource_class] = totals.get(resource_class, 0) + sign * amount
-    if sign > 0:
-        return totals
-    assert min(totals.values()) >= 0
-    return {name: total for name, total in totals.items() if total}
-
-
-def _renamed(users: Users, name: str, new_name: str) -> Users:
-    for user, sums in users.items():
-        if name in sums:
-            renamed = {new_name if each == name else each: amount for each, amount in sums.items()}
-            users = users.insert(user, renamed)
-    return users
+    return totals if sign > 0 else what_is_left(totals)

@@ -8,8 +8,8 @@ The maps are hash tries (rpds): replacing one provider of 100,000 costs the same
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import field, replace
+from typing import Any, NamedTuple
 
 from rpds import HashTrieMap
 
@@ -18,6 +18,7 @@ from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, StaleProviderGeneration
 from plimsoll.domain.usage import Sums, Usages, by_type
+from plimsoll.domain.values import value
 
 
 class LastIds(NamedTuple):
@@ -29,21 +30,22 @@ class LastIds(NamedTuple):
 
 
 NO_IDS = LastIds(0, 0, 0)
+_NOTHING: HashTrieMap[Any, Any] = HashTrieMap()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class World:
     """Providers by uuid, with the two other ways to find them: by name and by tree."""
 
-    providers: HashTrieMap[str, Provider] = field(default_factory=HashTrieMap)
-    uuid_by_name: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
+    providers: HashTrieMap[str, Provider] = _NOTHING
+    uuid_by_name: HashTrieMap[str, str] = _NOTHING
     """By the key of the name: see `Keeping.key`."""
-    trees: HashTrieMap[str, tuple[str, ...]] = field(default_factory=HashTrieMap)
+    trees: HashTrieMap[str, tuple[str, ...]] = _NOTHING
     """The uuids of all providers of a tree, by the uuid of its root."""
     classes: Catalog = field(default_factory=Catalog)
     traits: Catalog = field(default_factory=Catalog)
     consumer_types: Catalog = field(default_factory=Catalog)
-    usages: Usages = field(default_factory=HashTrieMap)
+    usages: Usages = _NOTHING
     keeping: Keeping = field(default=EXACT, compare=False)
     last_provider_id: int = field(default=0, compare=False)
     """The highest that a provider ever had, as far as is known."""
@@ -56,7 +58,7 @@ class World:
         traits: Catalog | None = None,
         consumer_types: Catalog | None = None,
         keeping: Keeping = EXACT,
-        usages: Usages | None = None,
+        usages: Usages = _NOTHING,
     ) -> World:
         by_uuid = {provider.uuid: provider for provider in providers}
         trees: dict[str, list[str]] = {}
@@ -69,7 +71,7 @@ class World:
             classes=classes or Catalog(),
             traits=traits or Catalog(),
             consumer_types=consumer_types or Catalog(),
-            usages=HashTrieMap() if usages is None else usages,
+            usages=usages,
             keeping=keeping,
             last_provider_id=max((provider.id for provider in by_uuid.values()), default=0),
         )
@@ -125,9 +127,9 @@ class World:
     def with_provider(self, provider: Provider) -> World:
         """Adds a provider, or replaces the one with its uuid."""
         before = self.providers.get(provider.uuid)
-        providers = self.providers.insert(provider.uuid, provider)
         if before is not None and before.name == provider.name and before.root == provider.root:
-            return self.with_claims(providers, self.usages)
+            return self.with_state_of(provider)
+        providers = self.providers.insert(provider.uuid, provider)
         names, trees = self.uuid_by_name, self.trees
         if before is not None:
             names = names.remove(self.keeping.key(before.name))
@@ -136,6 +138,10 @@ class World:
         trees = trees.insert(provider.root, (*trees.get(provider.root, ()), provider.uuid))
         last_id = max(self.last_provider_id, provider.id)
         return replace(self, providers=providers, uuid_by_name=names, trees=trees, last_provider_id=last_id)
+
+    def with_state_of(self, provider: Provider) -> World:
+        """Replaces a provider that is there, and keeps its name and its place."""
+        return self.with_claims(self.providers.insert(provider.uuid, provider), self.usages)
 
     def without_provider(self, uuid: str) -> World:
         gone = self.providers[uuid]

@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.draft import Decision
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 from plimsoll.ledger.pen import Waiter
 
 Answer = World | Refusal | Exception
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Command:
     """`consumers` are those whose holdings the decision needs: they are read before it is asked.
 

@@ -9,11 +9,11 @@ steps run, and each one's loss is written down.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import Protocol
 
+from plimsoll.domain.values import value
 from plimsoll.search.index import Index
 from plimsoll.search.request import AnyOf
 from plimsoll.search.rows import NONE, Rows
@@ -42,7 +42,7 @@ class Filter(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Loss:
     """How many a step was given and how many it kept."""
 
@@ -92,7 +92,7 @@ def in_all(index: Index, member_of: Sequence[AnyOf]) -> Rows:
     return rows
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HasTrait:
     """At least one of these traits."""
 
@@ -103,7 +103,7 @@ class HasTrait:
         return rows & having_any(index, self.any_of)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class LacksTraits:
     """None of these traits."""
 
@@ -114,7 +114,7 @@ class LacksTraits:
         return rows & ~having_any(index, self.traits)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MemberOf:
     """For each item, in one of its aggregates. `tree`: it is enough that the root of the tree is."""
 
@@ -129,7 +129,7 @@ class MemberOf:
         return rows & members
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NotMemberOf:
     """In none of these aggregates. `tree`: the root of the tree must not be either."""
 
@@ -144,7 +144,7 @@ class NotMemberOf:
         return rows & ~members
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class InTree:
     """In the tree whose rows these are."""
 
@@ -156,7 +156,7 @@ class InTree:
         return rows & self.tree
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Offers:
     """Any inventory of the class."""
 
@@ -167,7 +167,7 @@ class Offers:
         return rows & index.stock(self.resource_class).rows
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cuts:
     """Units that allow one piece of this size."""
 
@@ -179,7 +179,7 @@ class Cuts:
         return rows & index.stock(self.resource_class).cutting(self.amount)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Holds:
     """This much left."""
 
@@ -191,7 +191,7 @@ class Holds:
         return rows & index.stock(self.resource_class).holding(self.amount)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class IsRoot:
     """No parent."""
 

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
 
 from plimsoll.domain.provider import Provider
+from plimsoll.domain.values import value
 from plimsoll.search.index import Index
 from plimsoll.search.labels import Texts
 from plimsoll.search.rows import Numbers
@@ -55,7 +55,7 @@ class Picked(Sequence[Provider]):
             yield Part(self._index, numbers.item(start), self.rows[start:end])
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Part:
     """What was picked of one chunk."""
 

@@ -9,11 +9,12 @@ one tree after the other. Names are looked up on the way, in the order in which 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
+from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 from plimsoll.search import filters
 from plimsoll.search.filters import Filter, narrow
@@ -25,7 +26,7 @@ from plimsoll.search.slots import Slot, Supply, slots_of
 NameMissing = ResourceClassMissing | TraitsMissing
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Plan:
     """What has to be filled, what the choices must keep among each other, and around which roots to look."""
 

@@ -5,14 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from plimsoll.domain.values import value
 
 AnyOf = frozenset[str]
 """One of these is enough."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Conditions:
     """What a provider must have, be in, and not have. Each item of a tuple has to hold."""
 
@@ -24,7 +26,7 @@ class Conditions:
     """The uuid of any provider of the wanted tree."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Group:
     """Resources that belong together. A group with a suffix is served by one provider."""
 
@@ -37,7 +39,7 @@ class Group:
         return self.suffix != ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class CandidatesRequest:
     """Which sets of providers could serve all groups at once?
 
@@ -55,7 +57,7 @@ class CandidatesRequest:
     """False for clients from before nested providers: no candidate takes two providers of one tree."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProvidersRequest:
     """Which providers match? An empty request matches all."""
 
@@ -65,7 +67,7 @@ class ProvidersRequest:
     resources: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Order:
     """How candidates are visited: an argument, so that an answer can be repeated."""
 

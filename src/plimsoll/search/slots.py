@@ -10,8 +10,9 @@ together is asked later, tree by tree. The root of the tree that a candidate is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from plimsoll.domain.values import value
 from plimsoll.search import filters
 from plimsoll.search.filters import Filter, Tally, narrow
 from plimsoll.search.index import Index
@@ -19,7 +20,7 @@ from plimsoll.search.request import Conditions, Group
 from plimsoll.search.rows import NONE, Rows, numbers_of
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Supply:
     """Who could serve a slot."""
 
@@ -38,7 +39,7 @@ class Supply:
         return anchors
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Slot:
     suffix: str
     resources: Mapping[str, int]

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from plimsoll.domain.actor import Actor
@@ -13,6 +13,7 @@ from plimsoll.domain.claims import Claim
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command
 from plimsoll.ledger.ledger import Ledger
@@ -36,7 +37,7 @@ T = TypeVar("T")
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Settings:
     """Owners for clients too old to name one, and the order in which candidates are made."""
 
@@ -46,7 +47,7 @@ class Settings:
     shuffle: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Placement:
     ledger: Ledger
     settings: Settings = field(default_factory=Settings)

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Connection, Dialect, delete, func, select
 
 from plimsoll.domain.actor import Actor
+from plimsoll.domain.values import value
 from plimsoll.storage import tables as t
 from plimsoll.storage.head import BEGINNING, Head, moving
 from plimsoll.storage.statements import Statement, insertion
@@ -22,7 +22,7 @@ _C = t.changes.c
 _WRITTEN = ("seq", "mark", "at", "request_id", "user_id", "project_id", "operation", "effects")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Change:
     """One committed write. `effects` is the text that `ledger.history` makes and reads."""
 

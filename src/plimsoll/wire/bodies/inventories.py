@@ -53,21 +53,19 @@ REPLACE = Body(REPLACE_SHAPE)
 _RECORD = Body(_inventory(["total"]))
 _LOOKED_INTO = re.compile(NAME)
 
-DEFAULTS: dict[str, int | float] = {
-    "reserved": 0,
-    "min_unit": 1,
-    "max_unit": MAX_INT,
-    "step_size": 1,
-    "allocation_ratio": 1.0,
-}
-SHOWN = ("total", "reserved", "min_unit", "max_unit", "step_size", "allocation_ratio")
-
 Figures = dict[str, int | float]
 """The figures of an inventory as the client wrote them, defaults filled in: 2 and 2.0 are told apart."""
 
 
 def figures_of(given: Mapping[str, Any]) -> Figures:
-    return {name: given.get(name, DEFAULTS.get(name)) for name in SHOWN}
+    return {
+        "total": given["total"],
+        "reserved": given.get("reserved", 0),
+        "min_unit": given.get("min_unit", 1),
+        "max_unit": given.get("max_unit", MAX_INT),
+        "step_size": given.get("step_size", 1),
+        "allocation_ratio": given.get("allocation_ratio", 1.0),
+    }
 
 
 def inventory_of(figures: Mapping[str, Any]) -> Inventory:

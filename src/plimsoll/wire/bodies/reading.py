@@ -45,6 +45,8 @@ def raw_body(environ: Mapping[str, Any], most: int) -> bytes:
     if not given:
         # Without a length there is a body only if the server says that reading it comes to an end.
         raw = environ["wsgi.input"].read(most + 1) if environ.get("wsgi.input_terminated") else b""
+        if len(raw) > most:
+            raise _too_long(most)
     else:
         length = int(given)  # checked before the request came to a handler
         if length > most:
@@ -52,8 +54,6 @@ def raw_body(environ: Mapping[str, Any], most: int) -> bytes:
         raw = environ["wsgi.input"].read(length) if length > 0 else b""
         if len(raw) < length:
             raise Problem(400, "The body is shorter than content-length says.")
-    if len(raw) > most:
-        raise _too_long(most)
     return bytes(raw)
 
 

@@ -108,4 +108,4 @@ def _last_change(provider: Provider) -> datetime | None:
     """Nothing was ever changed about inventories that are not there."""
     if not provider.inventories:
         return None
-    return latest(inventory.modified_at for inventory in provider.inventories.values())
+    return latest([inventory.modified_at for inventory in provider.inventories.values()])

@@ -47,7 +47,7 @@ def delete(call: Call) -> Answer:
 
 def of_provider(call: Call) -> Answer:
     provider, terms = accepted(traits.of_provider(call.placement, call.params["uuid"]))
-    return document(views.traits(terms, provider.generation), latest(term.modified_at for term in terms))
+    return document(views.traits(terms, provider.generation), latest([term.modified_at for term in terms]))
 
 
 def set_for_provider(call: Call) -> Answer:
@@ -61,7 +61,7 @@ def set_for_provider(call: Call) -> Answer:
             given["traits"],
         )
     )
-    return document(views.traits(terms, provider.generation), latest(term.modified_at for term in terms))
+    return document(views.traits(terms, provider.generation), latest([term.modified_at for term in terms]))
 
 
 def clear_for_provider(call: Call) -> Answer:
