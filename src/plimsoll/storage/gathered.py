@@ -77,8 +77,8 @@ class Gathered:
     def _consumer_statements(self, world: World) -> list[Statement]:
         dialect, now = self._dialect, self._now
         kept = [consumer for consumer in self._consumers.values() if consumer is not None]
-        projects = self._reading.entries(self._registers.projects, [each.project for each in kept])
-        users = self._reading.entries(self._registers.users, [each.user for each in kept])
+        projects = self._reading.entries(self._registers.projects, {each.project for each in kept})
+        users = self._reading.entries(self._registers.users, {each.user for each in kept})
         gone, changed, added = [], [], []
         for uuid, consumer in self._consumers.items():
             if consumer is None:

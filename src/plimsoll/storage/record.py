@@ -135,12 +135,11 @@ class Recorder:
 
     def _set_aggregates(self, effect: e.AggregatesSet, world: World) -> e.Effect:
         provider = world.providers[effect.provider]
-        others = sorted(provider.aggregates ^ effect.aggregates)
+        others = provider.aggregates ^ effect.aggregates
         entries = self._reading.entries(self._registers.aggregates, others)
         # The database may know an aggregate in another spelling that it takes for the same.
-        kept = {uuid: entries[uuid] for uuid in others}
-        aggregates = frozenset(kept[uuid].name if uuid in kept else uuid for uuid in effect.aggregates)
-        ids = {entry.name: entry.id for entry in kept.values()}
+        aggregates = frozenset(entries[uuid].name if uuid in others else uuid for uuid in effect.aggregates)
+        ids = {entries[uuid].name: entries[uuid].id for uuid in others}
         self._replace_marks(
             _AGGREGATE,
             provider.id,

@@ -7,7 +7,7 @@ A bounded number of rows is remembered, and only once the transaction that may h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Set
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -55,16 +55,16 @@ class Reading:
         self._now = now
         self._found: dict[Register, dict[str, Entry]] = {}
 
-    def entries(self, register: Register, names: Iterable[str]) -> Mapping[str, Entry]:
+    def entries(self, register: Register, names: Set[str]) -> Mapping[str, Entry]:
         """The rows of these names, and perhaps of others; rows are made for new ones."""
-        wanted, known = dict.fromkeys(names), register.known
-        if wanted.keys() <= known.keys():
+        known = register.known
+        if known.keys() >= names:
             return known
         found = self._found.setdefault(register, {})
-        missing = [name for name in wanted if name not in found and name not in known]
+        missing = [name for name in sorted(names) if name not in found and name not in known]
         if missing:
             found.update(self._looked_up(register, missing))
-        return {name: found.get(name) or known[name] for name in wanted}
+        return {name: found.get(name) or known[name] for name in names}
 
     def remember(self) -> None:
         for register, found in self._found.items():

@@ -60,10 +60,9 @@ def _query(dialect: Dialect, sql: str, size: int) -> str:
 def insertion(dialect: Dialect, columns: Columns, rows: Sequence[Row]) -> list[Statement]:
     """Adds rows."""
     begin, group, most = _insertion(dialect, columns)
-    return [
-        Statement(begin + ", ".join([group] * len(some)), [*chain.from_iterable(some)])
-        for some in _chunks(rows, most)
-    ]
+    if len(rows) > most:
+        return [each for some in _chunks(rows, most) for each in insertion(dialect, columns, some)]
+    return [Statement(begin + ", ".join([group] * len(rows)), [*chain.from_iterable(rows)])]
 
 
 @lru_cache(maxsize=256)
@@ -144,6 +143,4 @@ def _group(dialect: Dialect, size: int) -> str:
 
 
 def _chunks(rows: Sequence[Any], size: int) -> Sequence[Sequence[Any]]:
-    if len(rows) <= size:
-        return (rows,)
     return [rows[start : start + size] for start in range(0, len(rows), size)]

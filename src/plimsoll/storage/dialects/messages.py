@@ -17,7 +17,7 @@ LONGEST = 4 << 20
 Quote = Callable[[str], str]
 """Makes of a text what stands for it in a statement, by the rules of one connection."""
 
-# How a value of each kind is written. Nothing else is put into a statement, no kind that is derived from one of these either.
+# How a value of each kind is written. No other is put into a statement, nor one that is derived from one of these.
 _MARKS: Mapping[type, str] = {
     int: "%d",
     # With all digits that a number can have, and an exponent, without which MariaDB would take it for a decimal.
@@ -31,8 +31,8 @@ _QUOTED = {**_MARKS, str: "%s"}
 
 def messages(statements: Sequence[Statement], quote: Quote) -> list[str]:
     """As few as can be, none of them longer than servers take as they come."""
-    values = chain.from_iterable([each.values for each in statements])
-    whole = filled(Statement(";".join([each.sql for each in statements]), [*values]), quote)
+    sqls, values = zip(*statements, strict=True)
+    whole = filled(Statement(";".join(sqls), [*chain.from_iterable(values)]), quote)
     return [whole] if len(whole) <= LONGEST else _parts(filled(each, quote) for each in statements)
 
 
@@ -54,20 +54,19 @@ def filled(statement: Statement, quote: Quote) -> str:
     sql, values = statement
     if not values:
         return sql
-    kinds = [*map(type, values)]
-    marked = _marked(sql, kinds, _MARKS)
+    marked = _marked(sql, values, _MARKS)
     text = marked % tuple(values)
     # Between single quotes nothing else means anything, on any server. Texts seldom have one of these in them.
     if text.count("'") == marked.count("'") and "\\" not in text and "\0" not in text:
         return text
     quoted = [quote(value) if type(value) is str else value for value in values]
-    return _marked(sql, kinds, _QUOTED) % tuple(quoted)
+    return _marked(sql, values, _QUOTED) % tuple(quoted)
 
 
-def _marked(sql: str, kinds: Sequence[type], marks: Mapping[type, str]) -> str:
+def _marked(sql: str, values: Sequence[Any], marks: Mapping[type, str]) -> str:
     """The statement, with the mark of its kind in the place of each value."""
     try:
-        return sql % tuple(map(marks.__getitem__, kinds))
+        return sql % tuple(map(marks.__getitem__, map(type, values)))
     except KeyError as kind:
         raise TypeError(f"no statement has a place for a value of {kind}") from None
 
