@@ -12,6 +12,7 @@ from tests.support.databases import Databases
 
 TEXTS = [
     "plain",
+    "%",
     "",
     "it's",
     "''",
@@ -21,7 +22,7 @@ TEXTS = [
     "\\'",
     "\\\\' OR 1=1 --",
     'say "yes"',
-    "100 % %s %(name)s",
+    "100 % %s %(name)s %d %%",
     "?",
     "line\nline\r\n\ttab\x1a",
     "ä ß € \N{GRINNING FACE}",

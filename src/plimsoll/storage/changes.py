@@ -14,12 +14,14 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.values import value
 from plimsoll.storage import tables as t
 from plimsoll.storage.head import BEGINNING, Head, moving
-from plimsoll.storage.statements import Statement, insertion
+from plimsoll.storage.statements import Columns, Statement, insertion, written
 
 _HEAD = select(t.head.c.seq, t.head.c.mark).where(t.head.c.id == 1)
 _LOCK_HEAD = _HEAD.with_for_update()
 _C = t.changes.c
-_WRITTEN = ("seq", "mark", "at", "request_id", "user_id", "project_id", "operation", "effects")
+_WRITTEN = Columns(
+    t.changes, ("seq", "mark", "at", "request_id", "user_id", "project_id", "operation", "effects")
+)
 
 
 @value
@@ -64,7 +66,7 @@ def appending(dialect: Dialect, changes: Sequence[Change], before: Head, mark: i
         (
             change.seq,
             mark,
-            change.at,
+            written(dialect, change.at),
             change.actor.request_id,
             change.actor.user,
             change.actor.project,
@@ -75,7 +77,7 @@ def appending(dialect: Dialect, changes: Sequence[Change], before: Head, mark: i
     ]
     return [
         Statement(moving(before, Head(changes[-1].seq, mark))),
-        *insertion(dialect, t.changes, _WRITTEN, rows),
+        *insertion(dialect, _WRITTEN, rows),
     ]
 
 

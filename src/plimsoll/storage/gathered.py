@@ -9,113 +9,94 @@ still there. Nothing that is written before it may depend on what is gathered he
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from itertools import chain
 
-from sqlalchemy import Connection
+from sqlalchemy import Dialect
 
 from plimsoll.domain.consumer import Consumer
 from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
-from plimsoll.storage.registers import Entry, Reading, Registers
-from plimsoll.storage.statements import Statement, change, deletion, insertion
+from plimsoll.storage.registers import Reading, Registers
+from plimsoll.storage.statements import Columns, Statement, change, deletion, insertion
 
-_ALLOCATION = ("resource_provider_id", "resource_class_id", "used", "consumer_id", "created_at")
-_CONSUMER = ("project_id", "user_id", "consumer_type_id", "generation")
+_GENERATION = Columns(t.resource_providers, ("id", "generation"))
+_ALLOCATION = Columns(
+    t.allocations, ("resource_provider_id", "resource_class_id", "used", "consumer_id", "created_at")
+)
+_CONSUMER = Columns(t.consumers, ("uuid", "project_id", "user_id", "consumer_type_id", "generation"))
+_NEW_CONSUMER = Columns(t.consumers, (*_CONSUMER.names, "created_at"))
 
-Held = tuple[int, int, int]
-"""Ids of the provider and of the class, and the amount."""
+Held = tuple[int, int, int, str, str]
+"""Ids of the provider and of the class, the amount, the consumer's uuid, and since when."""
 
 
 class Gathered:
-    """What one batch of commands has yet to write. First `prepare`, then `statements`; `remember` after the commit."""
+    """What one batch of commands, at this time, has yet to write."""
 
-    def __init__(self, conn: Connection, registers: Registers, now: datetime) -> None:
-        self._dialect = conn.dialect
+    def __init__(self, dialect: Dialect, registers: Registers, reading: Reading, now: str) -> None:
+        self._dialect = dialect
+        self._registers = registers
+        self._reading = reading
         self._now = now
-        self._projects = Reading(registers.projects, conn, now)
-        self._users = Reading(registers.users, conn, now)
-        self._project_of: dict[str, Entry] = {}
-        self._user_of: dict[str, Entry] = {}
-        self._generations: dict[int, int] = {}
+        self.generations: dict[int, int] = {}
+        """By the ids of providers."""
         self._held: dict[str, Sequence[Held]] = {}
         self._let_go: set[str] = set()
-        self._consumers: dict[str, tuple[bool, Consumer | None]] = {}
-        """Whether each was there before the batch, and what it is at the end."""
-
-    def raise_generation(self, provider_id: int, generation: int) -> None:
-        self._generations[provider_id] = generation
+        self._was_there: dict[str, bool] = {}
+        """Whether each consumer was there before the batch."""
+        self._consumers: dict[str, Consumer | None] = {}
 
     def replace_allocations(self, consumer: str, *, held_some: bool, now_holds: Sequence[Held]) -> None:
         if held_some:
             self._let_go.add(consumer)
         self._held[consumer] = now_holds
 
-    def put_consumer(self, consumer: Consumer, *, was_there: bool) -> None:
-        self._consumers[consumer.uuid] = self._was_there(consumer.uuid, was_there), consumer
-
-    def remove_consumer(self, uuid: str) -> None:
-        self._consumers[uuid] = self._was_there(uuid, True), None
-
-    def _was_there(self, uuid: str, said: bool) -> bool:
+    def put_consumer(self, uuid: str, consumer: Consumer | None, *, was_there: bool) -> None:
         """The first word on a consumer tells whether it was there before the batch."""
-        return self._consumers[uuid][0] if uuid in self._consumers else said
-
-    def prepare(self) -> None:
-        """Finds or makes what `statements` needs to know from the database."""
-        kept = [consumer for _, consumer in self._consumers.values() if consumer is not None]
-        if kept:
-            self._project_of = self._projects.entries([consumer.project for consumer in kept])
-            self._user_of = self._users.entries([consumer.user for consumer in kept])
+        self._was_there.setdefault(uuid, was_there)
+        self._consumers[uuid] = consumer
 
     def statements(self, world: World) -> list[Statement]:
         """All that is to be written. `world` is the world after the last effect."""
-        dialect, now = self._dialect, self._now
+        dialect, was_there = self._dialect, self._was_there
         statements: list[Statement] = []
-        if self._generations:
-            rows = list(self._generations.items())
-            statements += change(
-                dialect, t.resource_providers, "id", ("generation",), rows, ("updated_at", now)
-            )
-        let_go = [uuid for uuid in self._held if uuid in self._let_go or self._was_there(uuid, True)]
-        if let_go:
-            statements += deletion(dialect, t.allocations, "consumer_id", let_go)
-        held = [(*each, uuid, now) for uuid, holding in self._held.items() for each in holding]
-        if held:
-            statements += insertion(dialect, t.allocations, _ALLOCATION, held)
+        if self.generations:
+            rows = [*self.generations.items()]
+            statements += change(dialect, _GENERATION, rows, ("updated_at", self._now))
+        if self._held:
+            let_go = [uuid for uuid in self._held if uuid in self._let_go or was_there.get(uuid, True)]
+            if let_go:
+                statements += deletion(dialect, t.allocations, "consumer_id", let_go)
+            held = [*chain.from_iterable(self._held.values())]
+            if held:
+                statements += insertion(dialect, _ALLOCATION, held)
         if self._consumers:
             statements += self._consumer_statements(world)
         return statements
 
-    def remember(self) -> None:
-        """The transaction is committed: owners that it made are good."""
-        self._projects.remember()
-        self._users.remember()
-
     def _consumer_statements(self, world: World) -> list[Statement]:
         dialect, now = self._dialect, self._now
+        kept = [consumer for consumer in self._consumers.values() if consumer is not None]
+        projects = self._reading.entries(self._registers.projects, {each.project for each in kept})
+        users = self._reading.entries(self._registers.users, {each.user for each in kept})
         gone, changed, added = [], [], []
-        for uuid, (was_there, consumer) in self._consumers.items():
+        for uuid, consumer in self._consumers.items():
             if consumer is None:
-                if was_there:
+                if self._was_there[uuid]:
                     gone.append(uuid)
-            elif was_there:
-                changed.append(self._row(consumer, world))
+                continue
+            project_id, user_id = projects[consumer.project].id, users[consumer.user].id
+            type_id = None if consumer.type is None else world.consumer_types.by_name[consumer.type].id
+            row = uuid, project_id, user_id, type_id, consumer.generation
+            if self._was_there[uuid]:
+                changed.append(row)
             else:
-                added.append((*self._row(consumer, world), now))
+                added.append((*row, now))
         statements: list[Statement] = []
         if gone:
             statements += deletion(dialect, t.consumers, "uuid", gone)
         if changed:
-            statements += change(dialect, t.consumers, "uuid", _CONSUMER, changed, ("updated_at", now))
+            statements += change(dialect, _CONSUMER, changed, ("updated_at", now))
         if added:
-            statements += insertion(dialect, t.consumers, ("uuid", *_CONSUMER, "created_at"), added)
+            statements += insertion(dialect, _NEW_CONSUMER, added)
         return statements
-
-    def _row(self, consumer: Consumer, world: World) -> tuple[object, ...]:
-        return (
-            consumer.uuid,
-            self._project_of[consumer.project].id,
-            self._user_of[consumer.user].id,
-            None if consumer.type is None else world.consumer_types.by_name[consumer.type].id,
-            consumer.generation,
-        )

@@ -137,4 +137,4 @@ def _run(db: Database, migration: Migration, limit: int, settings: Settings) -> 
 
 
 def _row_id(connection: Connection, register: Register, name: str, now: datetime) -> int:
-    return Reading(register, connection, now).entries([name])[name].id
+    return Reading(connection, now).entries(register, {name})[name].id

@@ -11,20 +11,34 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
+from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection
 
 from plimsoll.domain import effects as e
 from plimsoll.domain.draft import Draft
-from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
 from plimsoll.storage.engine import Database
 from plimsoll.storage.gathered import Gathered
 from plimsoll.storage.registers import Reading, Registers
 from plimsoll.storage.rows import Rows
-from plimsoll.storage.statements import Statement
+from plimsoll.storage.statements import Columns, Row, Statement, written
+
+_PROVIDER = Columns(
+    t.resource_providers,
+    ("id", "uuid", "name", "generation", "parent_provider_id", "root_provider_id", "created_at"),
+)
+_FIGURES = ("total", "reserved", "min_unit", "max_unit", "step_size", "allocation_ratio")
+_figures = attrgetter(*_FIGURES)
+_INVENTORY = Columns(t.inventories, ("resource_provider_id", "resource_class_id", "created_at", *_FIGURES))
+_TRAIT = Columns(t.resource_provider_traits, ("resource_provider_id", "trait_id", "created_at"))
+_AGGREGATE = Columns(t.resource_provider_aggregates, ("resource_provider_id", "aggregate_id", "created_at"))
+_NAMED = ("id", "name", "created_at")
+_CLASS = Columns(t.resource_classes, _NAMED)
+_TRAIT_NAME = Columns(t.traits, _NAMED)
+_CONSUMER_TYPE = Columns(t.consumer_types, _NAMED)
 
 
 class Recorder:
@@ -32,10 +46,12 @@ class Recorder:
 
     def __init__(self, database: Database, conn: Connection, registers: Registers, now: datetime) -> None:
         self._database = database
-        self._now = now
-        self._rows = Rows(conn.dialect)
-        self._gathered = Gathered(conn, registers, now)
-        self._aggregates = Reading(registers.aggregates, conn, now)
+        self._dialect = dialect = conn.dialect
+        self._now = written(dialect, now)
+        self._registers = registers
+        self._reading = Reading(conn, now)
+        self._rows = Rows(dialect)
+        self._gathered = Gathered(dialect, registers, self._reading, self._now)
 
     def record(self, draft: Draft) -> tuple[Sequence[e.Effect], World]:
         """Remembers to write what was decided; returns the effects as they are kept, and the world after them."""
@@ -49,7 +65,6 @@ class Recorder:
 
     def statements(self, world: World) -> list[Statement]:
         """All that is to be written. `world` is the world after the last effect."""
-        self._gathered.prepare()
         statements = self._rows.statements()
         for table, count in self._rows.numbered.items():
             statements += self._database.counting_along(table, count)
@@ -57,32 +72,26 @@ class Recorder:
 
     def remember(self) -> None:
         """The transaction is committed: what it found or made in registers is good."""
-        self._aggregates.remember()
-        self._gathered.remember()
+        self._reading.remember()
 
     # Providers and trees
 
     def _add_provider(self, effect: e.ProviderAdded, world: World) -> None:
         parent_id = None if effect.parent is None else world.providers[effect.parent].id
         root_id = effect.id if effect.parent is None else world.providers[effect.root].id
-        row = {
-            "id": effect.id,
-            "uuid": effect.uuid,
-            "name": effect.name,
-            "generation": 0,
-            "parent_provider_id": parent_id,
-            "root_provider_id": root_id,
-            "created_at": effect.at,
-        }
-        self._rows.add_numbered(t.resource_providers, row)
+        at = written(self._dialect, effect.at)
+        row = effect.id, effect.uuid, effect.name, 0, parent_id, root_id, at
+        self._rows.add_numbered(_PROVIDER, row)
 
     def _rename_provider(self, effect: e.ProviderRenamed, world: World) -> None:
-        self._change_provider(world.providers[effect.uuid].id, name=effect.name, updated_at=effect.at)
+        at = written(self._dialect, effect.at)
+        self._change_provider(world.providers[effect.uuid].id, name=effect.name, updated_at=at)
 
     def _move_provider(self, effect: e.ProviderMoved, world: World) -> None:
         root_id = world.providers[effect.root].id
+        at = written(self._dialect, effect.at)
         for uuid in effect.subtree:
-            self._change_provider(world.providers[uuid].id, root_provider_id=root_id, updated_at=effect.at)
+            self._change_provider(world.providers[uuid].id, root_provider_id=root_id, updated_at=at)
         parent_id = None if effect.parent is None else world.providers[effect.parent].id
         self._change_provider(world.providers[effect.uuid].id, parent_provider_id=parent_id)
 
@@ -97,17 +106,19 @@ class Recorder:
         self._rows.change(t.resource_providers, {"id": id_}, values)
 
     def _raise_generation(self, effect: e.GenerationRaised, world: World) -> None:
-        self._gathered.raise_generation(world.providers[effect.provider].id, effect.generation)
+        self._gathered.generations[world.providers[effect.provider].id] = effect.generation
 
     # What a provider has
 
     def _add_inventory(self, effect: e.InventoryAdded, world: World) -> None:
         key = _inventory_key(world, effect.provider, effect.resource_class)
-        self._rows.add(t.inventories, {**key, "created_at": effect.at, **_figures(effect.inventory)})
+        row = *key.values(), written(self._dialect, effect.at), *_figures(effect.inventory)
+        self._rows.add(_INVENTORY, (row,))
 
     def _change_inventory(self, effect: e.InventoryChanged, world: World) -> None:
         key = _inventory_key(world, effect.provider, effect.resource_class)
-        self._rows.change(t.inventories, key, {"updated_at": effect.at, **_figures(effect.inventory)})
+        figures = dict(zip(_FIGURES, _figures(effect.inventory), strict=True))
+        self._rows.change(t.inventories, key, {"updated_at": written(self._dialect, effect.at), **figures})
 
     def _remove_inventory(self, effect: e.InventoryRemoved, world: World) -> None:
         key = _inventory_key(world, effect.provider, effect.resource_class)
@@ -116,8 +127,7 @@ class Recorder:
     def _set_traits(self, effect: e.TraitsSet, world: World) -> None:
         provider = world.providers[effect.provider]
         self._replace_marks(
-            t.resource_provider_traits,
-            "trait_id",
+            _TRAIT,
             provider.id,
             gone=[world.traits.by_name[name].id for name in provider.traits - effect.traits],
             new=[world.traits.by_name[name].id for name in effect.traits - provider.traits],
@@ -125,67 +135,69 @@ class Recorder:
 
     def _set_aggregates(self, effect: e.AggregatesSet, world: World) -> e.Effect:
         provider = world.providers[effect.provider]
-        entries = self._aggregates.entries(sorted(provider.aggregates ^ effect.aggregates))
+        others = provider.aggregates ^ effect.aggregates
+        entries = self._reading.entries(self._registers.aggregates, others)
         # The database may know an aggregate in another spelling that it takes for the same.
-        aggregates = frozenset(entries[uuid].name if uuid in entries else uuid for uuid in effect.aggregates)
-        ids = {entry.name: entry.id for entry in entries.values()}
+        aggregates = frozenset(entries[uuid].name if uuid in others else uuid for uuid in effect.aggregates)
+        ids = {entries[uuid].name: entries[uuid].id for uuid in others}
         self._replace_marks(
-            t.resource_provider_aggregates,
-            "aggregate_id",
+            _AGGREGATE,
             provider.id,
             gone=[ids[uuid] for uuid in provider.aggregates - aggregates],
             new=[ids[uuid] for uuid in aggregates - provider.aggregates],
         )
         return e.AggregatesSet(effect.provider, aggregates)
 
-    def _replace_marks(
-        self, table: Table, column: str, provider_id: int, *, gone: list[int], new: list[int]
-    ) -> None:
+    def _replace_marks(self, columns: Columns, provider_id: int, *, gone: list[int], new: list[int]) -> None:
         if gone:
-            self._rows.remove(table, {"resource_provider_id": [provider_id], column: gone})
-        for id_ in new:
-            row = {"resource_provider_id": provider_id, column: id_, "created_at": self._now}
-            self._rows.add(table, row)
+            provider, mark, _ = columns.names
+            self._rows.remove(columns.table, {provider: [provider_id], mark: gone})
+        if new:
+            self._rows.add(columns, [(provider_id, id_, self._now) for id_ in new])
 
     # What consumers hold
 
     def _replace_allocations(self, effect: e.AllocationsReplaced, world: World) -> None:
-        providers, classes = world.providers, world.classes.by_name
+        providers, classes, uuid, now = world.providers, world.classes.by_name, effect.consumer, self._now
         holds = [
-            (providers[each.provider].id, classes[each.resource_class].id, each.amount)
-            for each in effect.after
+            (providers[provider].id, classes[resource_class].id, amount, uuid, now)
+            for provider, resource_class, amount in effect.after
         ]
-        self._gathered.replace_allocations(effect.consumer, held_some=bool(effect.before), now_holds=holds)
+        self._gathered.replace_allocations(uuid, held_some=bool(effect.before), now_holds=holds)
 
     def _add_consumer(self, effect: e.ConsumerAdded, _: World) -> None:
-        self._gathered.put_consumer(effect.consumer, was_there=False)
+        self._gathered.put_consumer(effect.consumer.uuid, effect.consumer, was_there=False)
 
     def _change_consumer(self, effect: e.ConsumerChanged, _: World) -> None:
-        self._gathered.put_consumer(effect.consumer, was_there=True)
+        self._gathered.put_consumer(effect.consumer.uuid, effect.consumer, was_there=True)
 
     def _remove_consumer(self, effect: e.ConsumerRemoved, _: World) -> None:
-        self._gathered.remove_consumer(effect.uuid)
+        self._gathered.put_consumer(effect.uuid, None, was_there=True)
 
     # Names
 
     def _add_class(self, effect: e.ClassAdded, _: World) -> None:
-        self._rows.add(t.resource_classes, _name(effect))
+        self._rows.add(_CLASS, (self._named(effect),))
 
     def _rename_class(self, effect: e.ClassRenamed, world: World) -> None:
         key = {"id": world.classes.by_name[effect.name].id}
-        self._rows.change(t.resource_classes, key, {"name": effect.new_name, "updated_at": effect.at})
+        values = {"name": effect.new_name, "updated_at": written(self._dialect, effect.at)}
+        self._rows.change(t.resource_classes, key, values)
 
     def _remove_class(self, effect: e.ClassRemoved, world: World) -> None:
         self._rows.remove(t.resource_classes, {"id": [world.classes.by_name[effect.name].id]})
 
     def _add_trait(self, effect: e.TraitAdded, _: World) -> None:
-        self._rows.add_numbered(t.traits, _name(effect))
+        self._rows.add_numbered(_TRAIT_NAME, self._named(effect))
 
     def _remove_trait(self, effect: e.TraitRemoved, world: World) -> None:
         self._rows.remove(t.traits, {"id": [world.traits.by_name[effect.name].id]})
 
     def _add_consumer_type(self, effect: e.ConsumerTypeAdded, _: World) -> None:
-        self._rows.add_numbered(t.consumer_types, _name(effect))
+        self._rows.add_numbered(_CONSUMER_TYPE, self._named(effect))
+
+    def _named(self, effect: e.ClassAdded | e.TraitAdded | e.ConsumerTypeAdded) -> Row:
+        return effect.id, effect.name, written(self._dialect, effect.at)
 
 
 def _inventory_key(world: World, provider: str, resource_class: str) -> dict[str, int]:
@@ -193,21 +205,6 @@ def _inventory_key(world: World, provider: str, resource_class: str) -> dict[str
         "resource_provider_id": world.providers[provider].id,
         "resource_class_id": world.classes.by_name[resource_class].id,
     }
-
-
-def _figures(inventory: Inventory) -> dict[str, int | float]:
-    return {
-        "total": inventory.total,
-        "reserved": inventory.reserved,
-        "min_unit": inventory.min_unit,
-        "max_unit": inventory.max_unit,
-        "step_size": inventory.step_size,
-        "allocation_ratio": inventory.allocation_ratio,
-    }
-
-
-def _name(effect: e.ClassAdded | e.TraitAdded | e.ConsumerTypeAdded) -> dict[str, Any]:
-    return {"id": effect.id, "name": effect.name, "created_at": effect.at}
 
 
 _WRITERS: Mapping[type[e.Effect], Callable[[Recorder, Any, World], e.Effect | None]] = {

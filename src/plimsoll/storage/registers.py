@@ -7,7 +7,7 @@ A bounded number of rows is remembered, and only once the transaction that may h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Set
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -46,39 +46,39 @@ class Register:
 
 
 class Reading:
-    """A register as one transaction sees it. `remember` after the commit."""
+    """Registers as one transaction sees them. `remember` after the commit."""
 
-    __slots__ = ("_conn", "_found", "_now", "_register")
+    __slots__ = ("_conn", "_found", "_now")
 
-    def __init__(self, register: Register, conn: Connection, now: datetime) -> None:
-        self._register = register
+    def __init__(self, conn: Connection, now: datetime) -> None:
         self._conn = conn
         self._now = now
-        self._found: dict[str, Entry] = {}
+        self._found: dict[Register, dict[str, Entry]] = {}
 
-    def entries(self, names: Iterable[str]) -> dict[str, Entry]:
-        """The rows of these names; rows are made for new ones."""
-        wanted, known, found = dict.fromkeys(names), self._register.known, self._found
-        missing = [name for name in wanted if name not in found and name not in known]
+    def entries(self, register: Register, names: Set[str]) -> Mapping[str, Entry]:
+        """The rows of these names, and perhaps of others; rows are made for new ones."""
+        known = register.known
+        if known.keys() >= names:
+            return known
+        found = self._found.setdefault(register, {})
+        missing = [name for name in sorted(names) if name not in found and name not in known]
         if missing:
-            found.update(self._looked_up(missing))
-        return {name: found.get(name) or known[name] for name in wanted}
+            found.update(self._looked_up(register, missing))
+        return {name: found.get(name) or known[name] for name in names}
 
     def remember(self) -> None:
-        if self._found:
-            self._register.remember(self._found)
+        for register, found in self._found.items():
+            register.remember(found)
 
-    def _looked_up(self, names: list[str]) -> dict[str, Entry]:
-        register = self._register
+    def _looked_up(self, register: Register, names: list[str]) -> dict[str, Entry]:
         rows = [Entry(*row) for row in self._conn.execute(register.query, {"names": names})]
         there = {register.key(entry.name): entry for entry in rows}
         for name in names:
             if register.key(name) not in there:
-                there[register.key(name)] = Entry(self._made(name), name)
+                there[register.key(name)] = Entry(self._made(register.column, name), name)
         return {name: there[register.key(name)] for name in names}
 
-    def _made(self, name: str) -> int:
-        column = self._register.column
+    def _made(self, column: Column[Any], name: str) -> int:
         made = self._conn.execute(insert(column.table), {column.name: name, "created_at": self._now})
         key = made.inserted_primary_key
         assert key is not None

@@ -7,12 +7,12 @@ Rows that are added to a table one after the other go in one statement.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Dialect, Table
 
-from plimsoll.storage.statements import Row, Statement, insertion, removal, setting
+from plimsoll.storage.statements import Columns, Row, Statement, insertion, removal, setting
 
 
 class Rows:
@@ -21,22 +21,22 @@ class Rows:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._statements: list[Statement] = []
-        self._place: tuple[Table, tuple[str, ...]] | None = None
+        self._place: Columns | None = None
         self._added: list[Row] = []
         self.numbered: dict[str, int] = {}
         """How many rows have brought ids that the database would have given them, by the name of the table."""
 
-    def add(self, table: Table, row: Mapping[str, Any]) -> None:
-        place = table, tuple(row)
-        if place != self._place:
+    def add(self, columns: Columns, rows: Iterable[Row]) -> None:
+        if columns is not self._place:
             self._write_added()
-            self._place = place
-        self._added.append(tuple(row.values()))
+            self._place = columns
+        self._added += rows
 
-    def add_numbered(self, table: Table, row: Mapping[str, Any]) -> None:
+    def add_numbered(self, columns: Columns, row: Row) -> None:
         """Adds a row that has an id, to a table whose rows the database can number by itself."""
-        self.add(table, row)
-        self.numbered[table.name] = self.numbered.get(table.name, 0) + 1
+        self.add(columns, (row,))
+        table = columns.table.name
+        self.numbered[table] = self.numbered.get(table, 0) + 1
 
     def change(self, table: Table, where: Mapping[str, Any], values: Mapping[str, Any]) -> None:
         self._write_added()
@@ -53,5 +53,5 @@ class Rows:
 
     def _write_added(self) -> None:
         if self._place is not None and self._added:
-            self._statements += insertion(self._dialect, *self._place, self._added)
+            self._statements += insertion(self._dialect, self._place, self._added)
             self._added = []

@@ -9,10 +9,12 @@ are named by the code alone; values always go as parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
-from sqlalchemy import Dialect, Table
+from sqlalchemy import DateTime, Dialect, Table
 
 Row = Sequence[Any]
 
@@ -21,97 +23,98 @@ MOST_PARAMETERS = 30_000
 
 
 class Statement(NamedTuple):
+    """Words with a mark in the place of each value. Where a mark is `%s`, there is no other percent sign in them."""
+
     sql: str
     values: Sequence[Any] = ()
 
 
+class Columns(NamedTuple):
+    """Columns of a table, in the order in which rows have their values."""
+
+    table: Table
+    names: tuple[str, ...]
+
+
+@lru_cache(maxsize=16)  # all rows of a batch have the same few
+def written(dialect: Dialect, time: datetime) -> str:
+    """A time as this database reads it; SQLite keeps it like that."""
+    return _writer_of_times(dialect)(time)
+
+
+@lru_cache(maxsize=16)
+def _writer_of_times(dialect: Dialect) -> Callable[[datetime], str]:
+    return DateTime().dialect_impl(dialect).bind_processor(dialect) or str
+
+
 def query(dialect: Dialect, sql: str, values: Sequence[Any]) -> Statement:
     """A query that says `IN (...)` once, of these values."""
-    return Statement(sql.replace("(...)", _group(dialect, len(values))), values)
+    return Statement(_query(dialect, sql, len(values)), values)
 
 
-def insertion(
-    dialect: Dialect, table: Table, columns: tuple[str, ...], rows: Sequence[Row]
-) -> list[Statement]:
-    """Adds rows: the values of each, in the order of the columns."""
-    begin, group, prepare = _insertion(dialect, table, columns)
-    return [
-        Statement(
-            begin + ", ".join([group] * len(some)),
-            [value for row in some for value in (row if prepare is None else prepare(row))],
-        )
-        for some in _chunks(rows, MOST_PARAMETERS // len(columns))
-    ]
+@lru_cache(maxsize=128)
+def _query(dialect: Dialect, sql: str, size: int) -> str:
+    return sql.replace("(...)", _group(dialect, size))
+
+
+def insertion(dialect: Dialect, columns: Columns, rows: Sequence[Row]) -> list[Statement]:
+    """Adds rows."""
+    begin, group, most = _insertion(dialect, columns)
+    if len(rows) > most:
+        return [each for some in _chunks(rows, most) for each in insertion(dialect, columns, some)]
+    return [Statement(begin + ", ".join([group] * len(rows)), [*chain.from_iterable(rows)])]
 
 
 @lru_cache(maxsize=256)
-def _insertion(
-    dialect: Dialect, table: Table, columns: tuple[str, ...]
-) -> tuple[str, str, Callable[[Row], Row] | None]:
-    begin = f"INSERT INTO {table.name} ({', '.join(columns)}) VALUES "  # noqa: S608
-    return begin, _group(dialect, len(columns)), _preparer(dialect, table, columns)
+def _insertion(dialect: Dialect, columns: Columns) -> tuple[str, str, int]:
+    table, names = columns
+    begin = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES "  # noqa: S608
+    return begin, _group(dialect, len(names)), MOST_PARAMETERS // len(names)
 
 
 def change(
-    dialect: Dialect,
-    table: Table,
-    key: str,
-    columns: tuple[str, ...],
-    rows: Sequence[Row],
-    alike: tuple[str, Any],
+    dialect: Dialect, columns: Columns, rows: Sequence[Row], alike: tuple[str, Any]
 ) -> list[Statement]:
-    """Changes rows: each is the key and then the values of the columns. `alike` is a column they all get alike."""
+    """Changes the rows whose first column has the first value. `alike` is one more column, which all get alike."""
+    table, (key, *names) = columns
     same, value_alike = alike
-    begin, when, prepare, prepare_alike = _change(dialect, table, key, columns, same)
-    if prepare_alike is not None:
-        (value_alike,) = prepare_alike((value_alike,))
-    if prepare is not None:
-        rows = [prepare(row) for row in rows]
+    if len(rows) == 1:
+        (value, *values) = rows[0]
+        sql = _setting(dialect, table, (*names, same), (key,))
+        return [Statement(sql, [*values, value_alike, value])]
+    begin, when = _change(dialect, columns, same)
     statements = []
-    for some in _chunks(rows, MOST_PARAMETERS // (2 * len(columns) + 1)):
-        values = [
-            value for number in range(1, len(columns) + 1) for row in some for value in (row[0], row[number])
-        ]
-        values.append(value_alike)
-        values += [row[0] for row in some]
+    for some in _chunks(rows, MOST_PARAMETERS // (2 * len(names) + 1)):
+        keys, *each = zip(*some, strict=True)
+        cases = [chain.from_iterable(zip(keys, values, strict=True)) for values in each]
         sql = begin.replace(when, when * len(some)) + _group(dialect, len(some))
-        statements.append(Statement(sql, values))
+        statements.append(Statement(sql, [*chain.from_iterable(cases), value_alike, *keys]))
     return statements
 
 
 @lru_cache(maxsize=64)
-def _change(
-    dialect: Dialect, table: Table, key: str, columns: tuple[str, ...], same: str
-) -> tuple[str, str, Callable[[Row], Row] | None, Callable[[Row], Row] | None]:
+def _change(dialect: Dialect, columns: Columns, same: str) -> tuple[str, str]:
     """The statement for one row, up to the keys, and what is said in it of each row."""
+    table, (key, *names) = columns
     place = _mark(dialect)
     when = f" WHEN {place} THEN {place}"
     # The column at the end tells the type, where all values are NULL.
-    cases = [f"{column} = CASE {key}{when} ELSE {column} END" for column in columns]
-    return (
-        f"UPDATE {table.name} SET {', '.join(cases)}, {same} = {place} WHERE {key} IN ",  # noqa: S608
-        when,
-        _preparer(dialect, table, (key, *columns)),
-        _preparer(dialect, table, (same,)),
-    )
+    cases = [f"{name} = CASE {key}{when} ELSE {name} END" for name in names]
+    return f"UPDATE {table.name} SET {', '.join(cases)}, {same} = {place} WHERE {key} IN ", when  # noqa: S608
 
 
 def setting(dialect: Dialect, table: Table, where: Mapping[str, Any], values: Mapping[str, Any]) -> Statement:
     """Changes the rows that have these values to have those."""
-    sql, prepare = _setting(dialect, table, tuple(values), tuple(where))
-    given = (*values.values(), *where.values())
-    return Statement(sql, given if prepare is None else prepare(given))
+    sql = _setting(dialect, table, tuple(values), tuple(where))
+    return Statement(sql, [*values.values(), *where.values()])
 
 
 @lru_cache(maxsize=64)
-def _setting(
-    dialect: Dialect, table: Table, columns: tuple[str, ...], where: tuple[str, ...]
-) -> tuple[str, Callable[[Row], Row] | None]:
+def _setting(dialect: Dialect, table: Table, columns: tuple[str, ...], where: tuple[str, ...]) -> str:
     place = _mark(dialect)
     return (
         f"UPDATE {table.name} SET {', '.join(f'{column} = {place}' for column in columns)}"  # noqa: S608
-        f" WHERE {' AND '.join(f'{column} = {place}' for column in where)}",
-        _preparer(dialect, table, (*columns, *where)),
+        f" WHERE {' AND '.join(f'{column} = {place}' for column in where)}"
     )
 
 
@@ -120,7 +123,7 @@ def removal(dialect: Dialect, table: Table, where: Mapping[str, Sequence[Any]]) 
     conditions = [f"{column} IN {_group(dialect, len(values))}" for column, values in where.items()]
     return Statement(
         f"DELETE FROM {table.name} WHERE {' AND '.join(conditions)}",  # noqa: S608
-        [value for values in where.values() for value in values],
+        [*chain.from_iterable(where.values())],
     )
 
 
@@ -141,25 +144,3 @@ def _group(dialect: Dialect, size: int) -> str:
 
 def _chunks(rows: Sequence[Any], size: int) -> Sequence[Sequence[Any]]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
-
-
-def _preparer(dialect: Dialect, table: Table, columns: tuple[str, ...]) -> Callable[[Row], Row] | None:
-    """Values in the form in which this driver takes them, where that is another: SQLite has no times."""
-    kinds = [table.c[name].type.dialect_impl(dialect) for name in columns]
-    processors = [
-        # All rows of a batch have the same few times.
-        (place, lru_cache(maxsize=16)(processor))
-        for place, processor in enumerate(kind.bind_processor(dialect) for kind in kinds)
-        if processor is not None
-    ]
-    if not processors:
-        return None
-
-    def prepare(row: Row) -> Row:
-        prepared = list(row)
-        for place, processor in processors:
-            if prepared[place] is not None:
-                prepared[place] = processor(prepared[place])
-        return prepared
-
-    return prepare

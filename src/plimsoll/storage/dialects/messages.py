@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from plimsoll.storage.statements import Statement
@@ -17,15 +17,30 @@ LONGEST = 4 << 20
 Quote = Callable[[str], str]
 """Makes of a text what stands for it in a statement, by the rules of one connection."""
 
+# How a value of each kind is written. No other is put into a statement, nor one that is derived from one of these.
+_MARKS: Mapping[type, str] = {
+    int: "%d",
+    # With all digits that a number can have, and an exponent, without which MariaDB would take it for a decimal.
+    float: "%.16e",
+    str: "'%s'",
+    datetime: "'%s'",
+    type(None): "NULL%.0s",
+}
+_QUOTED = {**_MARKS, str: "%s"}
 
-def messages(statements: Iterable[Statement], quote: Quote) -> list[str]:
+
+def messages(statements: Sequence[Statement], quote: Quote) -> list[str]:
     """As few as can be, none of them longer than servers take as they come."""
-    written = {**_WRITTEN, str: quote}
+    sqls, values = zip(*statements, strict=True)
+    whole = filled(Statement(";".join(sqls), [*chain.from_iterable(values)]), quote)
+    return [whole] if len(whole) <= LONGEST else _parts(filled(each, quote) for each in statements)
+
+
+def _parts(texts: Iterable[str]) -> list[str]:
     some: list[str] = []
     full: list[str] = []
     length = 0
-    for statement in statements:
-        text = _filled(statement, written)
+    for text in texts:
         if some and length + len(text) > LONGEST:
             full.append(";".join(some))
             some, length = [], 0
@@ -36,31 +51,24 @@ def messages(statements: Iterable[Statement], quote: Quote) -> list[str]:
 
 def filled(statement: Statement, quote: Quote) -> str:
     """A statement with its values in it. The drivers' own ways take several times as long."""
-    return _filled(statement, {**_WRITTEN, str: quote})
-
-
-def _filled(statement: Statement, written: Mapping[type, Callable[[Any], str]]) -> str:
     sql, values = statement
     if not values:
         return sql
+    marked = _marked(sql, values, _MARKS)
+    text = marked % tuple(values)
+    # Between single quotes nothing else means anything, on any server. Texts seldom have one of these in them.
+    if text.count("'") == marked.count("'") and "\\" not in text and "\0" not in text:
+        return text
+    quoted = [quote(value) if type(value) is str else value for value in values]
+    return _marked(sql, values, _QUOTED) % tuple(quoted)
+
+
+def _marked(sql: str, values: Sequence[Any], marks: Mapping[type, str]) -> str:
+    """The statement, with the mark of its kind in the place of each value."""
     try:
-        # Most are whole numbers, which are written as they are.
-        return sql % tuple([value if type(value) is int else written[type(value)](value) for value in values])
+        return sql % tuple(map(marks.__getitem__, map(type, values)))
     except KeyError as kind:
         raise TypeError(f"no statement has a place for a value of {kind}") from None
-
-
-def _number(value: float) -> str:
-    """With an exponent, without which MariaDB would take it for a decimal."""
-    text = repr(value)
-    return text if "e" in text else f"{text}e0"
-
-
-_WRITTEN: dict[type, Callable[[Any], str]] = {
-    float: _number,
-    type(None): lambda _: "NULL",
-    datetime: lru_cache(maxsize=16)(lambda time: f"'{time.isoformat(' ')}'"),  # one for many rows
-}
 
 
 def answers_of(cursor: Any) -> list[list[Any]]:

@@ -155,9 +155,7 @@ def quote(connection: Connection[Any]) -> Callable[[str], str]:
 
 
 def _quoted(text: str) -> str:
-    if "\\" in text or "'" in text or "\0" in text:
-        text = text.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\0")
-    return f"'{text}'"
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\0") + "'"
 
 
 def _quoted_plainly(text: str) -> str:
