@@ -108,7 +108,7 @@ def test_a_read_does_not_wait_for_a_commit_that_it_need_not_see(placement: Place
     make(placement, "host")
     before = placement.ledger.snapshot().head.seq
     seen: list[int] = []
-    with placement.ledger._present.replacing():  # as a scribe holds it while its commit goes to disk
+    with placement.ledger._present.replacing:  # as a scribe holds it while its commit goes to disk
         reader = in_thread(lambda: seen.append(placement.ledger.snapshot().head.seq))
         reader.join(PATIENCE)
         assert seen == [before]

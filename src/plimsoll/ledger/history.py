@@ -53,7 +53,7 @@ def decode(text: str) -> list[e.Effect]:
 
 def _plain(value: object) -> object:
     if isinstance(value, tuple):
-        return list(value)
+        return [*value]
     if isinstance(value, frozenset):
         return sorted(value)
     raise TypeError(f"{type(value).__name__} has no place in the change log")

@@ -6,6 +6,7 @@ to decide a claim.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -68,7 +69,17 @@ class Kept(Generic[A]):
 
     def take(self) -> A:
         """One not known to be lost, and not as old as a connection may get; a new one, if there is none."""
-        return self._take() or self._connect()
+        while True:
+            try:
+                one = self._idle.pop()
+            except IndexError:
+                return self._connect()
+            now = time.monotonic()
+            if now - one.born <= self._longest and (
+                now - one.served < FRESH or not self._is_lost(one.driver)
+            ):
+                return one
+            one.end()
 
     def keep(self, one: A) -> None:
         """For the next one; nothing may be under way on it."""
@@ -79,24 +90,9 @@ class Kept(Generic[A]):
             self._idle.append(one)
 
     def let_go(self) -> None:
-        while self._idle:
-            one = self._take()
-            if one is not None:
-                one.connection.close()
-
-    def _take(self) -> A | None:
-        while self._idle:
-            try:
-                one = self._idle.pop()
-            except IndexError:
-                break
-            now = time.monotonic()
-            if now - one.born <= self._longest and (
-                now - one.served < FRESH or not self._is_lost(one.driver)
-            ):
-                return one
-            one.end()
-        return None
+        with contextlib.suppress(IndexError):
+            while True:
+                self._idle.pop().end()
 
 
 def _note_birth(_: Any, record: Any) -> None:
