@@ -99,12 +99,12 @@ class Attempts:
 
     def _seems_alone(self, basis: Snapshot, tickets: list[Ticket]) -> bool:
         """And memory has all that the tickets are decided on."""
-        return (
-            time.monotonic() - self._not_alone > ALONE
-            and not basis.origin.has_unrecorded
-            and not _known(tickets)
-            and (self._guarded or self._head_is_guarded())
-        )
+        if time.monotonic() - self._not_alone <= ALONE or basis.origin.has_unrecorded:
+            return False
+        for ticket in tickets:
+            if ticket.command.consumers:
+                return False
+        return self._guarded or self._head_is_guarded()
 
     def _head_is_guarded(self) -> bool:
         """The database is asked once. Whoever has copied the database without its constraints pays for it with round trips only."""

@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 from plimsoll.domain import effects as e
 from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.draft import Draft
-from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import LastIds
 from plimsoll.ledger.command import Answer, Command, Ticket
 from plimsoll.ledger.history import encode
@@ -69,9 +68,8 @@ class Batch:
         A ticket that is refused on a mere belief gets no answer.
         """
         for ticket in tickets:
-            command = ticket.command
-            answer = self._decide(command)
-            if not (self._believed and command.new_consumers and isinstance(answer, Refusal)):
+            answer = self._decide(ticket.command)
+            if answer is not None:
                 self._answers.append((ticket, answer))
 
     def see(self, holdings: dict[str, Holding]) -> None:
@@ -105,8 +103,9 @@ class Batch:
         for ticket, answer in self._answers:
             ticket.answer = answer
 
-    def _decide(self, command: Command) -> Answer:
-        self._keep_up()
+    def _decide(self, command: Command) -> Answer | None:
+        if self._news:
+            self._keep_up()
         draft = Draft(self._world, self._second, self._holdings)
         try:
             refusal = command.decide(draft)
@@ -115,7 +114,7 @@ class Batch:
         except Exception as fault:  # a mistake of ours in one command must not fail its neighbours
             return fault
         if refusal is not None:
-            return refusal
+            return None if self._believed and command.new_consumers else refusal
         if draft.effects:
             self._record(command, draft)
         return self._world

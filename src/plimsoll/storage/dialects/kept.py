@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, PoolProxiedConnection, event
 _BORN = "plimsoll.born"
 
 FRESH = 0.05
-"""Seconds for which a connection that has just served is not looked at: to look costs a call of the system's."""
+"""Seconds for which a connection that somebody has just used is not looked at: to look costs a call of the system's."""
 
 C = TypeVar("C", bound=Connection | PoolProxiedConnection)
 
@@ -24,7 +24,7 @@ C = TypeVar("C", bound=Connection | PoolProxiedConnection)
 class AtHand(Generic[C]):
     """A connection of SQLAlchemy's, or of its pool; and what it takes long to ask them for."""
 
-    __slots__ = ("born", "connection", "driver", "served")
+    __slots__ = ("born", "connection", "driver", "taken")
 
     def __init__(self, connection: C) -> None:
         of_pool = connection.connection if isinstance(connection, Connection) else connection
@@ -32,8 +32,8 @@ class AtHand(Generic[C]):
         self.driver: Any = of_pool.driver_connection
         """The driver's own."""
         self.born: float = of_pool.info[_BORN]
-        self.served = self.born
-        """When it last did."""
+        self.taken = self.born
+        """When it was last."""
 
     def end(self) -> None:
         """For one that must serve nobody else."""
@@ -75,9 +75,8 @@ class Kept(Generic[A]):
             except IndexError:
                 return self._connect()
             now = time.monotonic()
-            if now - one.born <= self._longest and (
-                now - one.served < FRESH or not self._is_lost(one.driver)
-            ):
+            if now - one.born <= self._longest and (now - one.taken < FRESH or not self._is_lost(one.driver)):
+                one.taken = now
                 return one
             one.end()
 
@@ -86,7 +85,6 @@ class Kept(Generic[A]):
         if len(self._idle) >= self._most:
             one.connection.close()
         else:
-            one.served = time.monotonic()
             self._idle.append(one)
 
     def let_go(self) -> None:

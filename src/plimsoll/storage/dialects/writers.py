@@ -38,7 +38,7 @@ class Writers:
     def writing(self, expected: Head | None = None) -> Writing:
         """A transaction."""
         writing = self._kept.take()
-        writing.expect(expected)
+        writing.expected = expected
         return writing
 
     def let_go(self) -> None:

@@ -35,14 +35,10 @@ class Writing(AtHand[Connection]):
     def __init__(self, connection: Connection, fault_of: FaultOf) -> None:
         super().__init__(connection)
         self._fault_of = fault_of
-        self.expect(None)
-
-    def expect(self, head: Head | None) -> None:
-        """The next transaction begins."""
-        self.begun = self.committed = False
-        self.expected = head
+        self.expected: Head | None = None
 
     def __enter__(self) -> Connection:
+        self.begun = self.committed = False
         _under_way[self.connection] = self
         return self.connection
 
@@ -60,10 +56,11 @@ class Writing(AtHand[Connection]):
             failed = at_the_end
         del _under_way[self.connection]
         self.over(failed)
-        if isinstance(failed, DBAPIError):
-            raise translated(failed, self._fault_of) from failed
-        if failed is not error and failed is not None:
-            raise failed
+        if failed is not None:
+            if isinstance(failed, DBAPIError):
+                raise translated(failed, self._fault_of) from failed
+            if failed is not error:
+                raise failed
 
     def over(self, error: BaseException | None) -> None:
         """What becomes of the connection."""
