@@ -40,7 +40,8 @@ class Counted:
     def lately(self) -> int:
         """The most at the same time, lately: one less each time that this is asked, unless there were as many again."""
         most = self._most
-        self._most = max(self.count, most - 1)
+        if most > self.count:
+            self._most -= 1
         return most
 
 

@@ -108,7 +108,7 @@ def test_a_read_does_not_wait_for_a_commit_that_it_need_not_see(placement: Place
     make(placement, "host")
     before = placement.ledger.snapshot().head.seq
     seen: list[int] = []
-    with placement.ledger._present.replacing():  # as a scribe holds it while its commit goes to disk
+    with placement.ledger._present.replacing:  # as a scribe holds it while its commit goes to disk
         reader = in_thread(lambda: seen.append(placement.ledger.snapshot().head.seq))
         reader.join(PATIENCE)
         assert seen == [before]
@@ -137,6 +137,26 @@ def test_a_repair_is_not_undone_by_a_batch_that_was_under_way(
     desk.wait()
     assert placement.world().providers[host.uuid].inventories == {"VCPU": Inventory(7)}
     assert differences(placement.ledger) == []
+
+
+def test_who_was_seen_to_and_finished_before_waiting_does_not_wait() -> None:
+    pen, waiter = Pen(), Waiter()
+    assert pen.taken_by(Waiter())
+    waiter.seen_to = True
+    waiter.finish()
+    assert not pen.taken_by(waiter)
+
+
+def test_who_was_seen_to_before_waiting_waits_until_it_is_done() -> None:
+    pen, waiter, told = Pen(), Waiter(), list[bool]()
+    assert pen.taken_by(Waiter())
+    waiter.seen_to = True
+    waiting = in_thread(lambda: told.append(pen.taken_by(waiter)))
+    waiting.join(0.1)
+    assert told == []
+    waiter.finish()
+    waiting.join(PATIENCE)
+    assert told == [False]
 
 
 def test_who_is_done_does_not_wait_for_the_next_scribe() -> None:

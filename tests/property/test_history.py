@@ -50,6 +50,20 @@ def test_effects_survive_the_log(effects: list[e.Effect]) -> None:
     assert decode(encode(effects)) == effects
 
 
+def test_the_words_of_the_log_are_always_the_same() -> None:
+    claimed = e.AllocationsReplaced(
+        "c", (), (Allocation("p", "VCPU", 1), Allocation("p", "DISK_GB", 2)), None, Account("q", "u", None)
+    )
+    marked = e.TraitsSet("p", frozenset(("B", "A", "C")))
+    words = (
+        '["allocations_replaced",{"consumer":"c","before":[],"after":[["p","VCPU",1],["p","DISK_GB",2]],'
+        '"account_before":null,"account_after":["q","u",null]}]'
+    )
+    others = '["traits_set",{"provider":"p","traits":["A","B","C"]}]'
+    assert encode([claimed]) == f"[{words}]"
+    assert encode([claimed, marked]) == f"[{words},{others}]"
+
+
 def test_a_line_of_an_earlier_release_that_does_not_tell_all_asks_for_a_full_reload() -> None:
     assert decode('[["allocations_replaced", {"consumer": "c", "before": [], "after": []}]]') == [e.Reload()]
 

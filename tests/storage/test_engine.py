@@ -176,6 +176,20 @@ def test_a_writer_that_is_killed_leaves_nothing_and_lets_the_next_one_in(
         assert value(connection) == 1
 
 
+def test_one_writer_after_the_other_uses_the_same_connection_unless_it_was_lost(db: Database) -> None:
+    with writing(db) as connection:
+        first = connection.connection.driver_connection
+    with writing(db) as connection:
+        assert connection.connection.driver_connection is first
+        connection.execute(RAISE)
+    with pytest.raises(RuntimeError, match="lost"), writing(db) as connection:
+        connection.invalidate()
+        raise RuntimeError("lost")
+    with writing(db) as connection:
+        assert connection.connection.driver_connection is not first
+        assert value(connection) == 1
+
+
 def test_a_disposed_database_opens_again(db: Database) -> None:
     left = move_head(db)
     db.dispose()

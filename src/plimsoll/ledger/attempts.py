@@ -99,15 +99,15 @@ class Attempts:
 
     def _seems_alone(self, basis: Snapshot, tickets: list[Ticket]) -> bool:
         """And memory has all that the tickets are decided on."""
-        return (
-            time.monotonic() - self._not_alone > ALONE
-            and not basis.origin.has_unrecorded
-            and not _known(tickets)
-            and self._head_is_guarded()
-        )
+        if time.monotonic() - self._not_alone <= ALONE or basis.origin.has_unrecorded:
+            return False
+        for ticket in tickets:
+            if ticket.command.consumers:
+                return False
+        return self._guarded or self._head_is_guarded()
 
     def _head_is_guarded(self) -> bool:
-        """Asked once. Whoever has copied the database without its constraints pays for it with round trips only."""
+        """The database is asked once. Whoever has copied the database without its constraints pays for it with round trips only."""
         if self._guarded is None:
             try:
                 self._guarded = self._database.guards_the_head()
@@ -143,7 +143,7 @@ class Attempts:
                     raise _NotAtOnce
                 self._ahead = batch.snapshot
                 turn.pass_on()
-                self._send(batch)
+                self._send(batch, conn)
             return batch
         finally:
             if is_next:
@@ -169,19 +169,20 @@ class Attempts:
                 batch.see(holdings | self._holdings(conn, unseen))
                 batch.decide(tickets)
                 batch.close()
-                self._send(batch)
+                self._send(batch, conn)
             return batch
         except OutcomeUnknown as fault:  # nothing was to be committed
             raise Unreachable(fault) from fault
 
-    def _send(self, batch: Batch) -> None:
+    def _send(self, batch: Batch, conn: Connection) -> None:
         """From the commit until the new snapshot stands, readers wait for it."""
-        with self._present.replacing():
+        with self._present.replacing:
             try:
-                batch.write()
+                if batch.statements:
+                    self._database.run_last(conn, batch.statements)
             except OutcomeUnknown as fault:
                 raise InDoubt(batch, fault) from fault
-            self._present.publish(batch.snapshot)
+            self._present.newest = batch.snapshot
 
     def _batch(self, conn: Connection, snapshot: Snapshot, *, believed: bool) -> Batch:
         if snapshot.origin is not self._origin:  # everything was read anew: nothing older is to be trusted

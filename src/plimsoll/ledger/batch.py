@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 from plimsoll.domain import effects as e
 from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.draft import Draft
-from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import LastIds
 from plimsoll.ledger.command import Answer, Command, Ticket
 from plimsoll.ledger.history import encode
@@ -44,21 +43,22 @@ class Batch:
         *,
         believed: bool,
     ) -> None:
-        self._database = database
         self._conn = conn
         self._now = now
         # Times in the reference's tables are whole seconds, as some of its databases keep no more.
         self._second = now.replace(microsecond=0)
         self._recorder = Recorder(database, conn, registers, self._second)
         self._world = present.world
-        self._key = present.world.keeping.key
         self._holdings: dict[str, Holding] = {}
+        self._news: list[e.Effect] = []
+        """Effects that the holdings do not show yet: whoever is the last in a batch has nobody to show them to."""
         self._renamed: list[tuple[str, str]] = []
         """Classes that have other names than the database knows yet."""
         self._believed = believed
         self._touched: set[str] = set()
         self._answers: list[tuple[Ticket, Answer]] = []
-        self._last: list[Statement] = []
+        self.statements: list[Statement] = []
+        """What was accepted, to be written and committed."""
         self.log: list[Change] = []
         self.snapshot = present
 
@@ -69,11 +69,12 @@ class Batch:
         """
         for ticket in tickets:
             answer = self._decide(ticket.command)
-            if not (self._believed and ticket.command.new_consumers and isinstance(answer, Refusal)):
+            if answer is not None:
                 self._answers.append((ticket, answer))
 
     def see(self, holdings: dict[str, Holding]) -> None:
         """What consumers hold whom the commands to come are about, by the keys of their uuids."""
+        self._keep_up()
         for renamed in self._renamed:
             holdings = {key: held.with_class_renamed(*renamed) for key, held in holdings.items()}
         self._holdings |= holdings
@@ -84,6 +85,7 @@ class Batch:
 
     def is_about(self, consumers: Iterable[str]) -> bool:
         """Whether one of these was seen, or is held by a command so far to be new."""
+        self._keep_up()
         return any(self._key(uuid) in self._holdings for uuid in consumers)
 
     def close(self) -> None:
@@ -92,21 +94,18 @@ class Batch:
             head = Head(self.log[-1].seq, changes.new_mark())
             recorded = self._recorder.statements(self._world)
             logged = changes.appending(self._conn.dialect, self.log, self.snapshot.head, head.mark)
-            self._last = logged + recorded
+            self.statements = logged + recorded
             self.snapshot = self.snapshot.advanced(head, self._world, self._touched)
-
-    def write(self) -> None:
-        """Writes what was accepted. It may be committed when this returns."""
-        if self._last:
-            self._database.run_last(self._conn, self._last)
 
     def committed(self) -> None:
         """What was decided is true now: it may be remembered and told."""
         self._recorder.remember()
         for ticket, answer in self._answers:
-            ticket.answer(answer)
+            ticket.answer = answer
 
-    def _decide(self, command: Command) -> Answer:
+    def _decide(self, command: Command) -> Answer | None:
+        if self._news:
+            self._keep_up()
         draft = Draft(self._world, self._second, self._holdings)
         try:
             refusal = command.decide(draft)
@@ -115,7 +114,7 @@ class Batch:
         except Exception as fault:  # a mistake of ours in one command must not fail its neighbours
             return fault
         if refusal is not None:
-            return refusal
+            return None if self._believed and command.new_consumers else refusal
         if draft.effects:
             self._record(command, draft)
         return self._world
@@ -123,15 +122,23 @@ class Batch:
     def _record(self, command: Command, draft: Draft) -> None:
         before = self._world
         recorded, self._world = self._recorder.record(draft)
+        self._news += recorded
         for effect in recorded:
             self._touched.update(effect.providers(before))
-            keep = _KEEPERS.get(type(effect))
-            if keep is not None:
-                keep(self, effect)
         seq = (self.log[-1].seq if self.log else self.snapshot.head.seq) + 1
         self.log.append(Change(seq, self._now, command.actor, command.operation, encode(recorded)))
 
     # A later command of the batch must see what an earlier one left a consumer with.
+
+    def _keep_up(self) -> None:
+        for effect in self._news:
+            keep = _KEEPERS.get(type(effect))
+            if keep is not None:
+                keep(self, effect)
+        self._news.clear()
+
+    def _key(self, consumer: str) -> str:
+        return self._world.keeping.key(consumer)
 
     def _keep_allocations(self, effect: e.AllocationsReplaced) -> None:
         key = self._key(effect.consumer)

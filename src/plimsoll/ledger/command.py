@@ -36,25 +36,19 @@ class Abandoned(Exception):
 class Ticket(Waiter):
     """A command in the queue, and what became of it: the world right after it, a refusal, or a fault."""
 
-    __slots__ = ("_answer", "command")
+    __slots__ = ("answer", "command")
 
     def __init__(self, command: Command) -> None:
         super().__init__()
         self.command = command
-        self._answer: Answer | None = None
-
-    def answer(self, answer: Answer) -> None:
-        """Only once it is true: what was decided, after its commit."""
-        self._answer = answer
-
-    @property
-    def answered(self) -> bool:
-        return self._answer is not None
+        self.answer: Answer | None = None
+        """It is set only once it is true: what was decided, after its commit."""
 
     def result(self) -> World | Refusal:
         assert self.done
-        if self._answer is None:
+        answer = self.answer
+        if answer is None:
             raise Abandoned
-        if isinstance(self._answer, Exception):
-            raise self._answer
-        return self._answer
+        if isinstance(answer, Exception):
+            raise answer
+        return answer

@@ -10,7 +10,7 @@ less was enough: it is read as the word that everything is to be read anew.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from typing import Any
@@ -41,10 +41,15 @@ _FIELDS: Mapping[type[e.Effect], frozenset[str]] = {
 _NEEDED: Mapping[type[e.Effect], frozenset[str]] = {
     cls: frozenset(field.name for field in fields(cls) if field.default is MISSING) for cls in EFFECTS
 }
+_WITH_SETS: frozenset[type[e.Effect]] = frozenset(
+    cls for cls in EFFECTS if any("frozenset" in str(field.type) for field in fields(cls))
+)
 
 
-def encode(effects: Iterable[e.Effect]) -> str:
-    return orjson.dumps([(_KIND_OF[type(effect)], effect) for effect in effects], default=_plain).decode()
+def encode(effects: Sequence[e.Effect]) -> str:
+    # Most have no more than tuples with names, of which lists are made without a way through here.
+    default = list if _WITH_SETS.isdisjoint(map(type, effects)) else _plain
+    return orjson.dumps([(_KIND_OF[type(effect)], effect) for effect in effects], default=default).decode()
 
 
 def decode(text: str) -> list[e.Effect]:
@@ -53,7 +58,7 @@ def decode(text: str) -> list[e.Effect]:
 
 def _plain(value: object) -> object:
     if isinstance(value, tuple):
-        return list(value)
+        return [*value]
     if isinstance(value, frozenset):
         return sorted(value)
     raise TypeError(f"{type(value).__name__} has no place in the change log")

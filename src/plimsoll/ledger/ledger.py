@@ -61,7 +61,7 @@ class Ledger:
 
     def sight(self) -> Sight:
         """For who reads, and is ready to read again."""
-        return self._present.sight()
+        return Sight(self._present)
 
     def reload(self) -> None:
         """Forgets the snapshot and reads everything again."""
@@ -98,12 +98,17 @@ class Ledger:
 
     def _take_up(self, tickets: list[Ticket]) -> list[Ticket]:
         """Adds from the queue what has room; whoever holds the pen is the only one to take from it."""
-        before, most = len(tickets), _most_at_once()
-        while self._queue and len(tickets) < most:
-            ticket = self._queue.popleft()
+        queue = self._queue
+        if not queue:
+            return []
+        room = _most_at_once() - len(tickets)
+        taken: list[Ticket] = []
+        while queue and len(taken) < room:
+            ticket = queue.popleft()
             ticket.seen_to = True
-            tickets.append(ticket)
-        return tickets[before:]
+            taken.append(ticket)
+        tickets += taken
+        return taken
 
 
 def _most_at_once() -> int:
@@ -112,5 +117,7 @@ def _most_at_once() -> int:
     Else nearly all of them end up in one batch: the database waits until it is decided, and then all wait for that.
     Who has just been answered counts as well: most come back. Two are better off together.
     """
-    at_work = AT_WORK.lately()
-    return min(MOST_AT_ONCE, max(2, (at_work + 1) // 2)) if at_work else MOST_AT_ONCE
+    half = (AT_WORK.lately() + 1) // 2
+    if half > 2:
+        return min(half, MOST_AT_ONCE)
+    return 2 if half else MOST_AT_ONCE  # nobody counts them here

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 
-from plimsoll.turns import bell
+from plimsoll.turns import Bell, bell
 
 
 class Waiter:
@@ -24,18 +24,29 @@ class Waiter:
         self.seen_to = False
         """Somebody else writes for this one, who has but to wait."""
         self.done = False
-        self._bell = bell()
+        self._bell: Bell | None = None
+        """Of one who has to wait: most do not."""
 
     def finish(self) -> None:
         """What this one has waited for is done. Only whoever has seen to it may say so, and once."""
         self.done = True
-        self._bell.ring()
+        if self._bell is not None:  # else it looks whether it is done before it waits
+            self._bell.ring()
+
+    def get_ready(self) -> None:
+        """To be woken, from now on."""
+        if self._bell is None:
+            self._bell = bell()
 
     def wake(self) -> None:
+        assert self._bell is not None
         self._bell.ring()
 
     def sleep(self) -> None:
-        self._bell.wait()
+        self.get_ready()
+        if not self.done:
+            assert self._bell is not None
+            self._bell.wait()
 
 
 class Turn:
@@ -72,6 +83,7 @@ class Pen:
                 if not self._held:
                     self._held = True
                     return True
+                waiter.get_ready()
                 self._waiting.append(waiter)
         waiter.sleep()
         return not waiter.done

@@ -7,7 +7,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 
 from sqlalchemy import Connection
 
@@ -36,10 +35,11 @@ class Sight:
 
     def look(self) -> None:
         """Takes the newest snapshot for the present, unless it is about to be replaced."""
-        if self._seen is None and not self._present.is_changing:
-            self._since = self._present.newest.head
-            self._head = self._present.ask()
-            self._seen = self._present.newest
+        present = self._present
+        if self._seen is None and not present.replacing.locked():
+            self._since = present.newest.head
+            self._head = present.database.ask_head()
+            self._seen = present.newest
 
     def snapshot(self) -> Snapshot:
         if self._seen is None:
@@ -63,64 +63,42 @@ class Present:
     """Every method may be called from any thread."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
         self._keeping = database.keeping()
-        self._replacing = threading.Lock()
-        self._snapshot = self._load()
+        self.replacing = threading.Lock()
+        """Held by whoever is about to replace the newest snapshot. Readers that see a newer head wait for the one that is
+        made there, instead of making their own."""
+        self.newest = self._load()
+        """The newest that this process has; others may have written since. To be replaced while `replacing` is held."""
 
     def snapshot(self) -> Snapshot:
         """It contains every write that was committed before this call, by whichever process."""
-        since = self._snapshot.head
-        return self.up_to(self._database.head(), since)
-
-    def sight(self) -> Sight:
-        return Sight(self)
-
-    def ask(self) -> Callable[[], Head]:
-        """Begins to ask where the head is, see `Database.ask_head`."""
-        return self._database.ask_head()
-
-    @property
-    def is_changing(self) -> bool:
-        """Whether the newest snapshot is about to be replaced."""
-        return self._replacing.locked()
+        since = self.newest.head
+        return self.up_to(self.database.head(), since)
 
     def up_to(self, head: Head, since: Head) -> Snapshot:
         """The snapshot at this head, or at a later one. It was asked for when the newest was at `since`, or later."""
-        if not self._snapshot.has_come_by(head, since):
+        if not self.newest.has_come_by(head, since):
             # If it is our own scribe who has moved the head, it publishes before it lets us in here.
-            with self._replacing:
-                if not self._snapshot.has_come_by(head, since):
-                    self._snapshot = self._database.ask(self._followed)
-        return self._snapshot
-
-    @property
-    def newest(self) -> Snapshot:
-        """The newest that this process has; others may have written since."""
-        return self._snapshot
+            with self.replacing:
+                if not self.newest.has_come_by(head, since):
+                    self.newest = self.database.ask(self._followed)
+        return self.newest
 
     def at(self, conn: Connection, head: Head) -> Snapshot:
         """The snapshot at the head that this transaction has taken."""
-        return follow(conn, self._snapshot, head)
-
-    def replacing(self) -> AbstractContextManager[object]:
-        """Readers that see a newer head wait for the snapshot that is made here, instead of making their own."""
-        return self._replacing
-
-    def publish(self, snapshot: Snapshot) -> None:
-        """Inside `replacing`, or when nobody else can know of this snapshot's head yet."""
-        self._snapshot = snapshot
+        return follow(conn, self.newest, head)
 
     def reload(self) -> None:
-        with self._replacing:
-            self._snapshot = self._load()
+        with self.replacing:
+            self.newest = self._load()
 
     def _followed(self, conn: Connection) -> Snapshot:
-        return follow(conn, self._snapshot, changes.read_head(conn))
+        return follow(conn, self.newest, changes.read_head(conn))
 
     def _load(self) -> Snapshot:
-        return self._database.ask(self._read_all)
+        return self.database.ask(self._read_all)
 
     def _read_all(self, conn: Connection) -> Snapshot:
-        LOG.info("Reading the world from %s", self._database.where)
+        LOG.info("Reading the world from %s", self.database.where)
         return read_all(conn, changes.read_head(conn), self._keeping)

@@ -30,7 +30,7 @@ class Pruner:
     def after(self, batch: Batch) -> None:
         """A batch was committed: starts work if it is time for it."""
         last = batch.snapshot.head.seq
-        if last // EVERY > (last - len(batch.log)) // EVERY and last > self._keep:
+        if last % EVERY < len(batch.log) and last > self._keep:
             # What was committed must not fail for want of a thread: the next one will do it.
             with contextlib.suppress(RuntimeError):
                 threading.Thread(

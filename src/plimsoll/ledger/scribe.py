@@ -62,7 +62,7 @@ class Scribe:
             batch = self._commit(tickets, take_up, turn)
         except DatabaseFault as fault:
             for ticket in tickets:
-                ticket.answer(fault)
+                ticket.answer = fault
         except Exception as error:
             LOG.info("Writing %s commands one by one: %s", len(tickets), error)
             for ticket in tickets:
@@ -71,14 +71,14 @@ class Scribe:
             self._finish(batch)
             # Those refused on a mere belief; and, if the batch was found in the log, those who came after it.
             for ticket in tickets:
-                if not ticket.answered:
+                if ticket.answer is None:
                     self._write_alone(ticket, turn)
 
     def _write_alone(self, ticket: Ticket, turn: Turn) -> None:
         try:
             batch = self._commit([ticket], _nobody_else, turn, believing=False)
         except Exception as fault:
-            ticket.answer(_in_the_rows(fault))
+            ticket.answer = _in_the_rows(fault)
         else:
             self._finish(batch)
 
@@ -93,7 +93,8 @@ class Scribe:
         pause = FIRST_PAUSE
         doubtful: list[Batch] = []
         fault: DatabaseFault
-        self._leave_time_to_others()
+        if began - self._lost_a_race < RACING:
+            self._leave_time_to_others()
         while True:
             try:
                 return self._attempts.make(tickets, take_up, turn, doubtful, believing=believing)
@@ -135,11 +136,9 @@ class Scribe:
         return found
 
     def _leave_time_to_others(self) -> None:
-        now = time.monotonic()
-        if now - self._lost_a_race < RACING:
-            rest = self._last_commit + random.uniform(0, LONGEST_REST) - now
-            if rest > 0:
-                time.sleep(rest)
+        rest = self._last_commit + random.uniform(0, LONGEST_REST) - time.monotonic()
+        if rest > 0:
+            time.sleep(rest)
 
 
 def _in_the_rows(fault: Exception) -> Answer:

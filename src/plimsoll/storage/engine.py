@@ -16,11 +16,12 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, make_url
-from sqlalchemy.exc import ArgumentError, DataError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, Dialect, DialectFactory, UnusableDatabaseError
-from plimsoll.storage.faults import Overtaken, ValueNotKept, asked_again_if_lost
+from plimsoll.storage.dialects.errors import translated
+from plimsoll.storage.faults import Overtaken, asked_again_if_lost
 from plimsoll.storage.head import UNGUARDED, Head
 from plimsoll.storage.statements import Statement
 
@@ -105,7 +106,7 @@ class Database:
         takes for granted that the head is the one expected: then it costs one round trip if all that it does is to
         `run_last` the statements of `changes.appending`, and others; and it raises Overtaken if it is not.
         """
-        return self._plainly_failing(self._dialect.write, expected)
+        return self._dialect.write(expected)
 
     def change_schema(self) -> AbstractContextManager[Connection]:
         """Like write, for creating tables; no head is needed."""
@@ -162,18 +163,15 @@ class Database:
         self._dialect.dispose()
 
     def _plainly_failing(
-        self, connect: Callable[..., AbstractContextManager[Connection]], *how: Any
+        self, connect: Callable[[], AbstractContextManager[Connection]]
     ) -> AbstractContextManager[Connection]:
         try:
-            return _PlainlyFailing(connect(*how), self._translated)
+            return _PlainlyFailing(connect(), self._translated)
         except DBAPIError as error:
             raise self._translated(error) from error
 
     def _translated(self, error: Exception) -> Exception:
-        if isinstance(error, DataError):
-            return ValueNotKept(error.orig)
-        cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-        return self._dialect.fault_of(cause) or error
+        return translated(error, self._dialect.fault_of)
 
 
 class _PlainlyFailing:

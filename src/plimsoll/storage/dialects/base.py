@@ -67,7 +67,7 @@ class Dialect(Protocol):
 
         One that takes a head for granted need not: it is taken with the first statement, which raises Overtaken if
         it is another one; with `run_last`, the first of those statements must be `head.moving`.
-        Raises OutcomeUnknown if the commit was tried and no answer came.
+        Raises OutcomeUnknown if the commit was tried and no answer came, and faults for errors that are the database's.
         """
 
     def change_schema(self) -> AbstractContextManager[Connection]:

@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Errors of a driver as SQLAlchemy raises them, for what is run without it."""
+"""Errors of a driver as SQLAlchemy raises them, for what is run without it; and what SQLAlchemy's mean to us."""
 
 from __future__ import annotations
 
-from types import TracebackType
+from collections.abc import Callable
 
 from sqlalchemy import Dialect
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DataError, DBAPIError
+
+from plimsoll.storage.faults import ValueNotKept
+
+FaultOf = Callable[[BaseException], Exception | None]
+"""What an error of the driver means, if it is neither our mistake nor a row's."""
 
 
-class ErrorsAsSQLAlchemys:
-    __slots__ = ("_base", "_dialect")
+def as_sqlalchemys(error: Exception, dialect: Dialect) -> BaseException:
+    """Whatever is not the driver's stays what it is."""
+    base = dialect.loaded_dbapi.Error
+    return DBAPIError.instance("", (), error, base, dialect=dialect) if isinstance(error, base) else error
 
-    def __init__(self, base: type[Exception], dialect: Dialect) -> None:
-        self._base = base
-        self._dialect = dialect
 
-    def __enter__(self) -> None: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, self._base):
-            raise DBAPIError.instance("", (), error, self._base, dialect=self._dialect) from error
+def translated(error: Exception, fault_of: FaultOf) -> Exception:
+    """SQLAlchemy's or the driver's as ours, if it is the database's; what rows or statements are to blame for stays."""
+    if isinstance(error, DataError):
+        return ValueNotKept(error.orig)
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    return fault_of(cause) or error

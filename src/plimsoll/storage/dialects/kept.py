@@ -6,84 +6,91 @@ to decide a claim.
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, MutableMapping
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Connection, Engine, PoolProxiedConnection, event
 
 _BORN = "plimsoll.born"
 
 FRESH = 0.05
-"""Seconds for which a connection that has just served is not looked at: to look costs a call of the system's."""
+"""Seconds for which a connection that somebody has just used is not looked at: to look costs a call of the system's."""
+
+C = TypeVar("C", bound=Connection | PoolProxiedConnection)
 
 
-class Connected(Protocol):
-    """SQLAlchemy's connection, or what its pool makes of the driver's."""
+class AtHand(Generic[C]):
+    """A connection of SQLAlchemy's, or of its pool; and what it takes long to ask them for."""
 
-    @property
-    def info(self) -> MutableMapping[Any, Any]: ...
+    __slots__ = ("born", "connection", "driver", "taken")
 
-    def invalidate(self) -> None: ...
+    def __init__(self, connection: C) -> None:
+        of_pool = connection.connection if isinstance(connection, Connection) else connection
+        self.connection: C = connection
+        self.driver: Any = of_pool.driver_connection
+        """The driver's own."""
+        self.born: float = of_pool.info[_BORN]
+        self.taken = self.born
+        """When it was last."""
 
-    def close(self) -> None: ...
+    def end(self) -> None:
+        """For one that must serve nobody else."""
+        self.connection.invalidate()
+        self.connection.close()
 
 
-C = TypeVar("C", bound=Connected)
+A = TypeVar("A", bound=AtHand[Any])
 
 
 def never(_: Any) -> bool:
     return False
 
 
-class Kept(Generic[C]):
+class Kept(Generic[A]):
     """Connections of an engine that nobody uses at present. For any thread."""
 
     def __init__(
         self,
         engine: Engine,
-        connect: Callable[[], C],
+        connect: Callable[[], A],
         most: int,
         recycle_seconds: float = -1,
-        is_lost: Callable[[C], bool] = never,
+        is_lost: Callable[[Any], bool] = never,
     ) -> None:
         self._connect = connect
         self._most = most
-        self._recycle_seconds = recycle_seconds
+        self._longest = float("inf") if recycle_seconds < 0 else recycle_seconds
         self._is_lost = is_lost
-        self._idle: list[tuple[C, float]] = []  # and when it last served; what one thread pops no other can
+        """Whether a driver's connection is."""
+        self._idle: list[A] = []  # what one thread pops no other can
         event.listen(engine, "connect", _note_birth)
 
-    def take(self) -> C:
+    def take(self) -> A:
         """One not known to be lost, and not as old as a connection may get; a new one, if there is none."""
-        return self._take() or self._connect()
+        while True:
+            try:
+                one = self._idle.pop()
+            except IndexError:
+                return self._connect()
+            now = time.monotonic()
+            if now - one.born <= self._longest and (now - one.taken < FRESH or not self._is_lost(one.driver)):
+                one.taken = now
+                return one
+            one.end()
 
-    def keep(self, connection: C) -> None:
+    def keep(self, one: A) -> None:
         """For the next one; nothing may be under way on it."""
         if len(self._idle) >= self._most:
-            connection.close()
+            one.connection.close()
         else:
-            self._idle.append((connection, time.monotonic()))
+            self._idle.append(one)
 
     def let_go(self) -> None:
-        while self._idle:
-            connection = self._take()
-            if connection is not None:
-                connection.close()
-
-    def _take(self) -> C | None:
-        while self._idle:
-            try:
-                connection, served = self._idle.pop()
-            except IndexError:
-                break
-            now = time.monotonic()
-            is_old = 0 <= self._recycle_seconds < now - connection.info[_BORN]
-            if not is_old and (now - served < FRESH or not self._is_lost(connection)):
-                return connection
-            connection.invalidate()
-            connection.close()
-        return None
+        with contextlib.suppress(IndexError):
+            while True:
+                self._idle.pop().end()
 
 
 def _note_birth(_: Any, record: Any) -> None:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from plimsoll.storage.head import Head
+from plimsoll.storage.head import BEGINNING, Head
 from plimsoll.turns import AT_WORK, give_way
 
 
@@ -31,12 +31,12 @@ class Probe:
         self._asked = 0
         """The number of the last question that was asked."""
         self._under_way = False
-        self._last: tuple[int, Head | None] = (0, None)
-        """The last question that was answered, and the answer."""
+        self._last = 0, BEGINNING
+        """The last question that was answered, and the answer: the first one has the number 1."""
 
     def ask(self) -> int:
         """Begins to ask, if it can be done without waiting. The number of the question to hear the answer of."""
-        if AT_WORK.count <= 1 and self._turn.acquire(blocking=False):
+        if AT_WORK.count <= 1 and self._turn.acquire(False):
             try:
                 if self._connection is not None and not self._under_way:
                     self._ask()
@@ -51,7 +51,7 @@ class Probe:
     def hear(self, number: int) -> Head:
         """The head at some moment after this question, or one after it, was asked."""
         answered, head = self._last
-        if head is not None and answered >= number:  # somebody else has heard it
+        if answered >= number:  # somebody else has heard it
             return head
         with self._turn:
             before = self._connection
@@ -78,16 +78,15 @@ class Probe:
     def _heard(self, number: int) -> Head:
         if self._connection is None:
             self._connection = self._connect()
-        while True:
-            answered, head = self._last
-            if head is not None and answered >= number:
-                return head
+        answered, head = self._last
+        while answered < number:
             if not self._under_way:
                 if AT_WORK.count > 1:
                     give_way()  # whoever comes before it is asked shares it
                 self._ask()
-            self._last = self._asked, Head(*self._hear_on(self._connection))
+            self._last = answered, head = self._asked, Head(*self._hear_on(self._connection))
             self._under_way = False
+        return head
 
     def _ask(self) -> None:
         self._asked += 1

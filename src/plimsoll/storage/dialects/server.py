@@ -11,6 +11,7 @@ import contextlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
@@ -20,13 +21,13 @@ from sqlalchemy.pool import NullPool, QueuePool
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions
 from plimsoll.storage.dialects.contact import FirstContact
-from plimsoll.storage.dialects.errors import ErrorsAsSQLAlchemys
+from plimsoll.storage.dialects.errors import as_sqlalchemys
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
-from plimsoll.storage.dialects.kept import Kept
+from plimsoll.storage.dialects.kept import AtHand, Kept
 from plimsoll.storage.dialects.messages import Quote, filled, messages
 from plimsoll.storage.dialects.probe import Probe
 from plimsoll.storage.dialects.writers import Writers, send_nothing
-from plimsoll.storage.dialects.writing import Committing, Writing, of
+from plimsoll.storage.dialects.writing import Writing, of, tell_outcome
 from plimsoll.storage.faults import Busy, DatabaseFault, NotPermitted, Overtaken, Unreachable, ValueNotKept
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement, query
@@ -68,14 +69,13 @@ class Server(ABC):
         alone = {"isolation_level": "AUTOCOMMIT", "skip_autocommit_rollback": True}
         self._writing = self._engine(1, MAX_OVERFLOW, **alone)
         dialect = self._writing.dialect
-        self._sqlalchemys_errors = ErrorsAsSQLAlchemys(dialect.loaded_dbapi.Error, dialect)
-        self._committing = Committing(self.fault_of)
+        self._drivers_error = dialect.loaded_dbapi.Error
         self._writers = Writers(
             self._writing,
             self.fault_of,
             recycle_seconds=options.connection_recycle_time,
-            connect=lambda: self._open(self._writing),
-            is_lost=lambda connection: self._is_lost(connection.connection.driver_connection),
+            connect=self._connect_writer,
+            is_lost=self._is_lost,
         )
         # After a commit nothing more may be sent: if that failed, what is done would be taken for not done.
         dialect.do_rollback = send_nothing  # type: ignore[method-assign, assignment]
@@ -84,7 +84,7 @@ class Server(ABC):
         event.listen(looking, "connect", lambda connection, _: self.set_up_reader(connection))
         self._lookers = Kept(
             looking,
-            looking.raw_connection,
+            lambda: AtHand(looking.raw_connection()),
             options.max_pool_size or POOL_SIZE,
             options.connection_recycle_time,
         )
@@ -209,7 +209,6 @@ class Server(ABC):
             yield connection
 
     def write(self, expected: Head | None = None) -> contextlib.AbstractContextManager[Connection]:
-        self._meet()
         return self._writers.writing(expected)
 
     @contextlib.contextmanager
@@ -223,23 +222,24 @@ class Server(ABC):
             yield connection
 
     def ask_head(self) -> Callable[[], Head]:
-        self._meet()
-        question = self._probe.ask()
-        return lambda: self._probe.hear(question)
+        return partial(self._probe.hear, self._probe.ask())
 
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         """All in one message, the answers one after the other; the first that fails ends it."""
-        driver = connection.connection.driver_connection
-        with self._sqlalchemys_errors:
+        writing = of(connection)
+        driver = connection.connection.driver_connection if writing is None else writing.driver
+        try:
             quote = self.quote(driver)
-            return self._asked(of(connection), driver, [filled(each, quote) for each in queries])
+            return self._asked(writing, driver, [filled(each, quote) for each in queries])
+        except self._drivers_error as error:
+            raise as_sqlalchemys(error, connection.dialect) from error
 
-    def _asked(self, state: Writing | None, driver: Any, queries: Sequence[str]) -> list[list[Any]]:
+    def _asked(self, writing: Writing | None, driver: Any, queries: Sequence[str]) -> list[list[Any]]:
         """What comes first in a transaction that writes begins it, and takes the head that it expects."""
         first: list[str] = []
         expected = None
-        if state is not None and not state.begun:
-            state.begun, expected = True, state.expected
+        if writing is not None and not writing.begun:
+            writing.begun, expected = True, writing.expected
             first += [self.begin] if self.begin else []
             first += [] if expected is None else [self.taking_the_head().sql]
         asked = [*first, *queries]
@@ -261,43 +261,50 @@ class Server(ABC):
             self._may_look.release()
 
     def _looked_up(self, sql: str, values: Sequence[Any]) -> list[Any]:
-        connection = self._lookers.take()
+        looker = self._lookers.take()
         try:
-            rows = self.rows(connection.driver_connection, query(self._glancers.dialect, sql, values))
+            rows = self.rows(looker.driver, query(self._glancers.dialect, sql, values))
         except BaseException as error:
-            connection.invalidate()
+            looker.connection.invalidate()
             if isinstance(self.fault_of(error), Unreachable):  # the others will be lost as well
                 self._lookers.let_go()
             raise
-        self._lookers.keep(connection)
+        self._lookers.keep(looker)
         return rows
 
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        state = of(connection)
-        assert state is not None, "a transaction that writes"
-        driver = connection.connection.driver_connection
-        with self._sqlalchemys_errors:
-            *before, last = messages(self._after_begin(state, statements), self.quote(driver))
+        writing = of(connection)
+        assert writing is not None, "a transaction that writes"
+        driver = writing.driver
+        try:
+            *before, last = messages(self._after_begin(writing, statements), self.quote(driver))
             for message in before:
                 self.last_answer(driver, message)
-        with self._committing, self._sqlalchemys_errors:
-            self.last_answer(driver, self.with_commit(last))
-        state.committed = True
+            try:
+                self.last_answer(driver, self.with_commit(last))
+            except Exception as error:
+                tell_outcome(as_sqlalchemys(error, connection.dialect), self.fault_of)
+                raise
+        except self._drivers_error as error:
+            raise as_sqlalchemys(error, connection.dialect) from error
+        writing.committed = True
 
-    def _after_begin(self, state: Writing, statements: Sequence[Statement]) -> Sequence[Statement]:
+    def _after_begin(self, writing: Writing, statements: Sequence[Statement]) -> Sequence[Statement]:
         """Whether the head is the expected one is told by the first of the statements."""
-        if state.begun:
+        if writing.begun:
             return statements
-        assert state.expected is not None, "nobody has taken the head"
-        state.begun = True
+        assert writing.expected is not None, "nobody has taken the head"
+        writing.begun = True
         return [Statement(self.begin), *statements] if self.begin else statements
 
     def _begin(self, connection: Connection, *_: object) -> None:
         """Before a statement of SQLAlchemy's."""
-        state = of(connection)
-        if state is not None and not state.begun:
-            with self._sqlalchemys_errors:
-                self._asked(state, connection.connection.driver_connection, ())
+        writing = of(connection)
+        if writing is not None and not writing.begun:
+            try:
+                self._asked(writing, writing.driver, ())
+            except self._drivers_error as error:
+                raise as_sqlalchemys(error, connection.dialect) from error
 
     def dispose(self) -> None:
         self._readers.dispose()
@@ -344,7 +351,12 @@ class Server(ABC):
             self._head_comes.spots(self.socket_of(connection))
             return self.hear_head(connection)
 
+    def _connect_writer(self) -> Connection:
+        self._meet()
+        return self._open(self._writing)
+
     def _connect_probe(self) -> Any:
+        self._meet()
         made = self._fresh.raw_connection()
         connection = made.driver_connection
         made.detach()

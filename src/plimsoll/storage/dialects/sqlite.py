@@ -20,12 +20,12 @@ from sqlalchemy.pool import QueuePool
 
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
-from plimsoll.storage.dialects.errors import ErrorsAsSQLAlchemys
+from plimsoll.storage.dialects.errors import as_sqlalchemys
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
-from plimsoll.storage.dialects.kept import Kept
+from plimsoll.storage.dialects.kept import AtHand, Kept
 from plimsoll.storage.dialects.turnstile import Turnstile
 from plimsoll.storage.dialects.writers import Writers, send_nothing
-from plimsoll.storage.dialects.writing import Committing, of
+from plimsoll.storage.dialects.writing import of, tell_outcome
 from plimsoll.storage.faults import Busy, DatabaseFault, Overtaken, Refusing, Unreachable
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement, query
@@ -81,7 +81,7 @@ class SQLite:
         idle_readers = self._options.max_pool_size or IDLE_READERS
         self._readers = self._engine(_set_up_reader, idle_readers, max_overflow=-1)
         event.listen(self._readers, "begin", _begin_reading)
-        self._lookers = Kept(self._readers, self._readers.raw_connection, idle_readers)
+        self._lookers = Kept(self._readers, lambda: AtHand(self._readers.raw_connection()), idle_readers)
         # Whoever writes begins and ends it by itself; to SQLAlchemy each statement is a transaction.
         self._writing = self._engine(self._set_up_writer, 1, max_overflow=0, isolation_level="AUTOCOMMIT")
         for end in ("do_commit", "do_rollback"):
@@ -106,15 +106,17 @@ class SQLite:
     @contextlib.contextmanager
     def write(self, expected: Head | None = None) -> Iterator[Connection]:
         self._make_directory()
-        with self._turnstile.passed(), self._writers.writing(expected) as connection:
-            writing, driver = of(connection), _driver(connection)
-            assert writing is not None
-            with ErrorsAsSQLAlchemys(sqlite3.Error, connection.dialect):
-                driver.execute("BEGIN IMMEDIATE")
-                writing.begun = True
-                if expected is not None and Head(*driver.execute(QUERY).fetchone()) != expected:
-                    raise Overtaken
-            yield connection
+        with self._turnstile.passed():
+            writing = self._writers.writing(expected)
+            with writing as connection:
+                try:
+                    writing.driver.execute("BEGIN IMMEDIATE")
+                    writing.begun = True
+                    if expected is not None and Head(*writing.driver.execute(QUERY).fetchone()) != expected:
+                        raise Overtaken
+                except sqlite3.Error as error:
+                    raise as_sqlalchemys(error, connection.dialect) from error
+                yield connection
 
     def change_schema(self) -> contextlib.AbstractContextManager[Connection]:
         # SQLite's DDL is transactional, and its write lock covers a file without any table.
@@ -122,31 +124,37 @@ class SQLite:
 
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         driver = _driver(connection)
-        with ErrorsAsSQLAlchemys(sqlite3.Error, connection.dialect):
+        try:
             return [driver.execute(*each).fetchall() for each in queries]
+        except sqlite3.Error as error:
+            raise as_sqlalchemys(error, connection.dialect) from error
 
     def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
-        connection = self._lookers.take()
-        driver = connection.driver_connection
-        assert isinstance(driver, sqlite3.Connection)
-        dialect = self._readers.dialect
+        looker, dialect = self._lookers.take(), self._readers.dialect
         try:
-            with ErrorsAsSQLAlchemys(sqlite3.Error, dialect):
-                rows = driver.execute(*query(dialect, sql, values)).fetchall()
-        except BaseException:
-            connection.invalidate()
+            rows: list[Any] = looker.driver.execute(*query(dialect, sql, values)).fetchall()
+        except BaseException as error:
+            looker.connection.invalidate()
+            if isinstance(error, sqlite3.Error):
+                raise as_sqlalchemys(error, dialect) from error
             raise
-        self._lookers.keep(connection)
+        self._lookers.keep(looker)
         return rows
 
     def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        driver, writing = _driver(connection), of(connection)
+        writing = of(connection)
         assert writing is not None, "a transaction that writes"
-        with ErrorsAsSQLAlchemys(sqlite3.Error, connection.dialect):
+        driver: sqlite3.Connection = writing.driver
+        try:
             for each in statements:
                 driver.execute(*each)
-        with Committing(self.fault_of), ErrorsAsSQLAlchemys(sqlite3.Error, connection.dialect):
-            aside_for_a_moment(lambda: driver.execute("COMMIT"))  # it waits for the disk
+            try:
+                aside_for_a_moment(lambda: driver.execute("COMMIT"))  # it waits for the disk
+            except Exception as error:
+                tell_outcome(as_sqlalchemys(error, connection.dialect), self.fault_of)
+                raise
+        except sqlite3.Error as error:
+            raise as_sqlalchemys(error, connection.dialect) from error
         writing.committed = True
 
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Any
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
+from plimsoll.storage.dialects.errors import FaultOf, translated
 from plimsoll.storage.dialects.kept import Kept, never
-from plimsoll.storage.dialects.writing import FaultOf, Writing
+from plimsoll.storage.dialects.writing import Writing
 from plimsoll.storage.head import Head
 
 MOST_KEPT = 2
@@ -29,48 +29,49 @@ class Writers:
         *,
         connect: Callable[[], Connection] | None = None,
         recycle_seconds: float = -1,
-        is_lost: Callable[[Connection], bool] = never,
+        is_lost: Callable[[Any], bool] = never,
     ) -> None:
+        self._connect = connect or engine.connect
         self._fault_of = fault_of
-        self._kept = Kept(engine, connect or engine.connect, MOST_KEPT, recycle_seconds, is_lost)
+        self._kept: Kept[_Writing] = Kept(engine, self._new, MOST_KEPT, recycle_seconds, is_lost)
 
-    def writing(self, expected: Head | None = None) -> AbstractContextManager[Connection]:
+    def writing(self, expected: Head | None = None) -> Writing:
         """A transaction."""
-        return _Writing(self._kept, self._fault_of, expected)
+        writing = self._kept.take()
+        writing.expected = expected
+        return writing
 
     def let_go(self) -> None:
         self._kept.let_go()
+
+    def _new(self) -> _Writing:
+        try:
+            return _Writing(self._connect(), self._fault_of, self._kept)
+        except DBAPIError as error:
+            raise translated(error, self._fault_of) from error
 
 
 class _Writing(Writing):
     """On a connection that the next one gets. One that was not even able to roll back serves no other."""
 
-    __slots__ = ("_keep",)
+    __slots__ = ("_kept",)
 
-    def __init__(self, kept: Kept[Connection], fault_of: FaultOf, expected: Head | None) -> None:
-        super().__init__(kept.take(), fault_of, expected)
-        self._keep = kept.keep
+    def __init__(self, connection: Connection, fault_of: FaultOf, kept: Kept[_Writing]) -> None:
+        super().__init__(connection, fault_of)
+        self._kept = kept
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            super().__exit__(kind, error, trace)
-        except BaseException as failed:
-            error = failed
-            raise
-        finally:
-            self._give_back(error)
-
-    def _give_back(self, error: BaseException | None) -> None:
-        connection = self._connection
-        if error is not None and (self.begun or not isinstance(error, Exception)):
-            connection.invalidate()
-            connection.close()
+    def over(self, error: BaseException | None) -> None:
+        if error is not None and self._is_spoilt(error):
+            self.end()
             return
-        if connection.in_transaction():
-            connection.rollback()  # of what SQLAlchemy takes for a transaction; the database hears nothing of it
-        self._keep(connection)
+        if self.connection.in_transaction():
+            # Of what SQLAlchemy takes for a transaction; the database hears nothing of it.
+            self.connection.rollback()
+        self._kept.keep(self)
+
+    def _is_spoilt(self, error: BaseException) -> bool:
+        # SQLAlchemy connects an invalidated one anew, and does not tell us.
+        return self.begun or self.connection.invalidated or not isinstance(error, Exception)
 
 
 def send_nothing(_: Any) -> None:

@@ -9,59 +9,69 @@ that it is for as committing by themselves, so that nothing is sent but what is 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from types import TracebackType
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DataError, IntegrityError, OperationalError, ProgrammingError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, ProgrammingError
 
+from plimsoll.storage.dialects.errors import FaultOf, translated
+from plimsoll.storage.dialects.kept import AtHand
 from plimsoll.storage.faults import Busy, Interrupted, OutcomeUnknown, Refusing, ValueNotKept
 from plimsoll.storage.head import Head
 
-FaultOf = Callable[[BaseException], Exception | None]
-
-_KEY = "plimsoll.writing"
 # If the error is one of these and no fault of the database's.
 _SAID_BY_THE_SERVER = (DataError, IntegrityError, OperationalError, ProgrammingError)
 
 
-class Writing:
-    """Commits on a clean exit, unless that is done; else rolls back. OutcomeUnknown if nobody knows.
+class Writing(AtHand[Connection]):
+    """One transaction after the other on one connection: `with writing`.
 
-    It tells how far it has come, and where it takes the head to be if it has not taken it yet.
+    Commits on a clean exit, unless that is done; else rolls back. OutcomeUnknown if nobody knows. It tells how far it
+    has come, and where it takes the head to be if it has not taken it yet. Errors that are the database's become ours.
     """
 
-    __slots__ = ("_connection", "_fault_of", "_kept", "begun", "committed", "expected")
+    __slots__ = ("_fault_of", "begun", "committed", "expected")
 
-    def __init__(self, connection: Connection, fault_of: FaultOf, expected: Head | None = None) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, fault_of: FaultOf) -> None:
+        super().__init__(connection)
         self._fault_of = fault_of
-        self.begun = self.committed = False
-        self.expected = expected
+        self.expected: Head | None = None
 
     def __enter__(self) -> Connection:
-        self._kept = self._connection.info
-        self._kept[_KEY] = self
-        return self._connection
+        self.begun = self.committed = False
+        _under_way[self.connection] = self
+        return self.connection
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        failed = error
         try:
             if self.begun and not self.committed:
                 if error is None:
                     self._commit()
                 else:
                     self._roll_back()
-        finally:
-            # A connection that was lost may serve another one already.
-            if self._kept.get(_KEY) is self:
-                del self._kept[_KEY]
+        except BaseException as at_the_end:
+            failed = at_the_end
+        del _under_way[self.connection]
+        self.over(failed)
+        if failed is not None:
+            if isinstance(failed, DBAPIError):
+                raise translated(failed, self._fault_of) from failed
+            if failed is not error:
+                raise failed
+
+    def over(self, error: BaseException | None) -> None:
+        """What becomes of the connection."""
 
     def _commit(self) -> None:
         try:
-            with Committing(self._fault_of):
-                self._connection.exec_driver_sql("COMMIT")
+            try:
+                self.connection.exec_driver_sql("COMMIT")
+            except Exception as error:
+                tell_outcome(error, self._fault_of)
+                raise
             self.committed = True
         except BaseException:
             self._roll_back()
@@ -69,38 +79,32 @@ class Writing:
 
     def _roll_back(self) -> None:
         with contextlib.suppress(Exception):  # a lost connection: the server rolls back by itself
-            self._connection.exec_driver_sql("ROLLBACK")
+            self.connection.exec_driver_sql("ROLLBACK")
             self.begun = False
+
+
+_under_way: dict[Connection, Writing] = {}
 
 
 def of(connection: Connection) -> Writing | None:
     """The one that this connection is in."""
-    writing: Writing | None = connection.info.get(_KEY)
-    return writing
+    return _under_way.get(connection)
 
 
-class Committing:
-    """What goes wrong with a commit: the server says itself that it did not happen, or nobody knows."""
+def tell_outcome(error: BaseException, fault_of: FaultOf) -> None:
+    """Of a commit that went wrong: raises a fault, if the server says that it did not happen; or OutcomeUnknown.
 
-    __slots__ = ("_fault_of",)
-
-    def __init__(self, fault_of: FaultOf) -> None:
-        self._fault_of = fault_of
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None or isinstance(error, UnicodeError) or not isinstance(error, Exception):
-            return  # with UnicodeError it could not even be said
-        if not isinstance(error, _SAID_BY_THE_SERVER):
-            raise OutcomeUnknown(error) from error
-        fault = None if error.orig is None else self._fault_of(error.orig)
-        if fault is None:
-            return
-        # A message may be interrupted after its commit, before its end.
-        said = isinstance(fault, Busy | Refusing | ValueNotKept) and not isinstance(fault, Interrupted)
-        if said:
-            raise fault from error
-        raise OutcomeUnknown(error.orig) from error
+    Returns if the error says it as it is.
+    """
+    if isinstance(error, UnicodeError):
+        return  # it could not even be said
+    if not isinstance(error, _SAID_BY_THE_SERVER):
+        raise OutcomeUnknown(error) from error
+    fault = None if error.orig is None else fault_of(error.orig)
+    if fault is None:
+        return
+    # A message may be interrupted after its commit, before its end.
+    said = isinstance(fault, Busy | Refusing | ValueNotKept) and not isinstance(fault, Interrupted)
+    if said:
+        raise fault from error
+    raise OutcomeUnknown(error.orig) from error
