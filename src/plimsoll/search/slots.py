@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import starmap
 
 from plimsoll.search import filters
-from plimsoll.search.filters import Filter, Tally, narrow
+from plimsoll.search.filters import Step, Tally, narrow
 from plimsoll.search.index import Index
 from plimsoll.search.request import Conditions, Group
 from plimsoll.search.rows import NONE, Rows, numbers_of
@@ -69,7 +70,7 @@ def _supply_of_one(index: Index, group: Group, roots: Rows, tree: Rows | None, t
     if not group.resources and not wanted.required and not wanted.member_of:
         # Nothing positive is asked of this provider: the API takes that as nobody, not as everybody.
         return Supply(NONE, {}, NONE)
-    steps: list[Filter] = []
+    steps: list[Step] = []
     if tree is not None and group.resources:
         assert wanted.in_tree is not None
         steps.append(filters.InTree(wanted.in_tree, tree))
@@ -80,8 +81,7 @@ def _supply_of_one(index: Index, group: Group, roots: Rows, tree: Rows | None, t
         steps.append(filters.NotMemberOf(wanted.not_member_of))
     if wanted.forbidden:
         steps.append(filters.LacksTraits(wanted.forbidden))
-    for resource_class, amount in group.resources.items():
-        steps += filters.admitting(resource_class, amount)
+    steps += starmap(filters.admitting, group.resources.items())
     rows = narrow(index, index.live, steps, tally)
     return _supply(index, rows, rows & index.sharing, roots)
 
@@ -96,14 +96,14 @@ def _supply_of_class(
     tally: Tally | None,
 ) -> Supply:
     """Who has this resource, as one of several providers around a tree."""
-    steps: list[Filter] = []
+    steps: list[Step] = []
     if tree is not None:
         assert wanted.in_tree is not None
         steps.append(filters.InTree(wanted.in_tree, tree))
     if wanted.forbidden:
         steps.append(filters.LacksTraits(wanted.forbidden))
     steps += map(filters.HasTrait, wanted.required)
-    steps += filters.admitting(resource_class, amount)
+    steps.append(filters.admitting(resource_class, amount))
     rows = narrow(index, index.live, steps, tally)
     sharing = rows & index.sharing if tree is None else NONE
     if wanted.not_member_of:

@@ -65,8 +65,9 @@ class Stock:
             if held is None or len(self._changed) > _MOST_CHANGED:
                 found = _those(_written(self.blocks, self._late), lambda block: block.free >= amount)
             else:
-                enough = [row for row in self._changed if self._at(row)[2] >= amount]
-                found = (held & ~rows_of(self._changed)) | rows_of(enough)
+                found = held
+                for row in self._changed:
+                    found = found | 1 << row if self._at(row)[2] >= amount else found & ~(1 << row)
             _keep(self._holding, amount, found)
         return found
 
@@ -94,10 +95,12 @@ class Stock:
 
     def used(self, entries: Mapping[int, int]) -> Stock:
         """With other usages at some rows that have the class: the work of a claim."""
-        held, changed = {**self._held, **self._holding}, self._changed.union(entries)
-        too_much = len(held) > 2 * _MOST_AMOUNTS or len(changed) > _MOST_CHANGED
-        if too_much or len(held) == len(self._holding):
-            held, changed = self._holding, frozenset(entries)
+        held, changed = self._holding, self._changed.union(entries)
+        too_much = len(self._held) > _MOST_AMOUNTS or len(changed) > _MOST_CHANGED
+        if too_much or self._held.keys() <= held.keys():
+            changed = frozenset(entries)
+        else:
+            held = {**self._held, **held}
         blocks, late = self.blocks, {**self._late, **entries}
         if len(late) > _MOST_LATE:
             blocks, late = _written(blocks, late), {}
