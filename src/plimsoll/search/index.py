@@ -3,7 +3,8 @@
 """All providers of one moment, arranged for searching: a row each, columns per resource class, sets of rows.
 
 An index never changes, so that searches need no lock. `updated` makes the next one and shares all that stayed
-as it was; after a claim that is everything but what is free of each resource class claimed.
+as it was. After claims that is everything but what is free of each resource class claimed: these come all the time, and
+`claimed` looks at nothing else.
 """
 
 from __future__ import annotations

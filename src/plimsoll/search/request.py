@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 AnyOf = frozenset[str]
 """One of these is enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
+class Conditions(NamedTuple):
     """What a provider must have, be in, and not have. Each item of a tuple has to hold."""
 
     required: tuple[AnyOf, ...] = ()
@@ -24,13 +23,16 @@ class Conditions:
     """The uuid of any provider of the wanted tree."""
 
 
+NO_CONDITIONS = Conditions()
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """Resources that belong together. A group with a suffix is served by one provider."""
 
     suffix: str
     resources: Mapping[str, int]
-    conditions: Conditions = Conditions()
+    conditions: Conditions = NO_CONDITIONS
 
     @property
     def one_provider(self) -> bool:
@@ -61,7 +63,7 @@ class ProvidersRequest:
 
     uuid: str | None = None
     name: str | None = None
-    conditions: Conditions = Conditions()
+    conditions: Conditions = NO_CONDITIONS
     resources: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -10,7 +10,7 @@ together is asked later, tree by tree. The root of the tree that a candidate is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import starmap
 
 from plimsoll.search import filters
@@ -58,7 +58,7 @@ def slots_of(
         yield Slot(group.suffix, group.resources, _supply_of_one(index, group, roots, tree, tally))
         return
     # Required traits may be spread over those who serve the classes. Where one serves all, it has them all.
-    wanted = group.conditions if len(group.resources) == 1 else replace(group.conditions, required=())
+    wanted = group.conditions if len(group.resources) == 1 else group.conditions._replace(required=())
     for resource_class, amount in group.resources.items():
         supply = _supply_of_class(index, wanted, resource_class, amount, roots, tree, tally)
         yield Slot(group.suffix, {resource_class: amount}, supply)

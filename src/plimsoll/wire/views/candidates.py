@@ -22,12 +22,10 @@ from plimsoll.search.request import CandidatesRequest
 from plimsoll.wire.answers import encoded
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
-from plimsoll.wire.views.kept import Variants, separated
+from plimsoll.wire.views.kept import Kept, separated
 from plimsoll.wire.views.sheets import lines_of, sheet
 
 _COMMA = b","
-
-_variants = Variants()
 
 
 def candidates(found: Candidates, request: CandidatesRequest, version: Version) -> bytes:
@@ -97,9 +95,7 @@ def _summaries(providers: Picked, request: CandidatesRequest, version: Version) 
         with_traits = version.has(F.CANDIDATES_BY_TRAITS)
         asked = frozenset(name for group in request.groups for name in group.resources)
         return [_summary(provider, asked, with_traits=with_traits, nested=False) for provider in providers]
-    nested = version.has(F.CANDIDATES_IN_TREES)
-    kept = _variants.of(nested, partial(_summary, classes=None, with_traits=True, nested=nested))
-    return kept.of(providers)
+    return (_nested if version.has(F.CANDIDATES_IN_TREES) else _flat).of(providers)
 
 
 def _summary(
@@ -121,3 +117,7 @@ def _resources(provider: Provider, classes: Collection[str] | None) -> Mapping[s
         for name, inventory in provider.inventories.items()
         if classes is None or name in classes
     }
+
+
+_flat = Kept(partial(_summary, classes=None, with_traits=True, nested=False))
+_nested = Kept(partial(_summary, classes=None, with_traits=True, nested=True))
