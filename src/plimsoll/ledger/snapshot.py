@@ -104,8 +104,8 @@ class _Indexed:
     def at(self, world: World) -> _Indexed:
         claims: list[Claim] = []
         others: list[Change] = []
-        for uuid in self.touched:
-            before, after = self.world.providers.get(uuid), world.providers.get(uuid)
+        was, is_now = map(self.world.providers.get, self.touched), map(world.providers.get, self.touched)
+        for before, after in zip(was, is_now, strict=True):
             if before is not None and after is not None and is_claim(before, after):
                 claims.append((before, after))
             elif before is not after:
