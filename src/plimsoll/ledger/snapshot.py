@@ -102,27 +102,30 @@ class _Indexed:
         return later.at(world) if len(touched) > MOST_TOUCHED else later
 
     def at(self, world: World) -> _Indexed:
-        claims: list[Claim] = []
-        others: list[Change] = []
-        was, is_now = map(self.world.providers.get, self.touched), map(world.providers.get, self.touched)
-        for before, after in zip(was, is_now, strict=True):
-            if before is not None and after is not None and is_claim(before, after):
-                claims.append((before, after))
-            elif before is not after:
-                others.append((before, after))
-        index = self.index
-        if others:
-            made_again = {
-                after.uuid for before, after in others if before and after and before.id != after.id
-            }
-            if made_again:  # there may be claims at what stands below them
-                others, claims = [*others, *claims], []
-            changes = [change for pair in others for change in _changes(*pair, made_again)]
-            # New ones in the order of ids, as they would have come one by one: a search visits providers in the index's
-            # order, and each process has to give the same answer. What is gone goes first: an id or a uuid may be back.
-            changes.sort(key=_new_ones_by_id)
-            index = index.updated(changes)
+        before, after = self.world.providers, world.providers
+        claims, others = _told_apart(
+            zip(map(before.get, self.touched), map(after.get, self.touched), strict=True)
+        )
+        # New ones in the order of ids, as they would have come one by one: a search visits providers in the index's
+        # order, and each process has to give the same answer. What is gone goes first: an id or a uuid may be back.
+        others.sort(key=_new_ones_by_id)
+        index = self.index.updated(others) if others else self.index
         return _Indexed(world, index.claimed(claims) if claims else index)
+
+
+def _told_apart(pairs: Iterable[Change]) -> tuple[list[Claim], list[Change]]:
+    """What became of some providers: nearly always a claim."""
+    claims: list[Claim] = []
+    others: list[Change] = []
+    for before, after in pairs:
+        if before is not None and after is not None and is_claim(before, after):
+            claims.append((before, after))
+        elif before is not after:
+            others.append((before, after))
+    made_again = {after.uuid for before, after in others if before and after and before.id != after.id}
+    if made_again:
+        return [], [change for pair in (*others, *claims) for change in _changes(*pair, made_again)]
+    return claims, others
 
 
 def _changes(before: Provider | None, after: Provider | None, made_again: set[str]) -> list[Change]:
