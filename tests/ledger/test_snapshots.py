@@ -4,6 +4,7 @@
 
 from dataclasses import replace
 
+from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import World
 from plimsoll.ledger import snapshot as s
@@ -93,6 +94,35 @@ def test_what_was_moved_away_from_one_that_is_made_again_and_back() -> None:
     for index in (story.lazy.index, story.eager.index):
         assert index.roots_of(1 << index.row("c")) == 1 << index.row("r")
         assert index.below(1 << index.row("r")) == 1 << index.row("r") | 1 << index.row("c")
+
+
+def test_claims_at_some_and_other_changes_at_others() -> None:
+    stocked = [
+        replace(provider(id_, uuid), inventories={"VCPU": Inventory(8)})
+        for id_, uuid in ((1, "a"), (2, "b"), (3, "c"))
+    ]
+    story = Story(*stocked)
+    story.add(replace(stocked[0], used={"VCPU": 3}))
+    story.remove("b")
+    story.add(provider(4, "d"))
+    story.add(replace(stocked[2], used={"VCPU": 5}, traits=frozenset(["FAST"])))
+    story.agree()
+    for index in (story.lazy.index, story.eager.index):
+        assert [index.stock("VCPU").room(index.row(uuid)) for uuid in ("a", "c")] == [5, 3]
+        assert index.with_trait("FAST") == 1 << index.row("c")
+
+
+def test_a_claim_below_one_that_is_made_again() -> None:
+    child = Provider(id=2, uuid="c", name="c", root="r", parent="r", inventories={"VCPU": Inventory(8)})
+    story = Story(provider(1, "r"), child)
+    story.add(replace(child, root="c", parent=None))
+    story.remove("r")
+    story.add(provider(3, "r"))
+    story.add(replace(child, used={"VCPU": 1}))
+    story.agree()
+    for index in (story.lazy.index, story.eager.index):
+        assert index.roots_of(1 << index.row("c")) == 1 << index.row("r")
+        assert index.stock("VCPU").room(index.row("c")) == 7
 
 
 def at(*heads: Head) -> Snapshot:

@@ -17,7 +17,7 @@ from plimsoll.domain.provider import Provider
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 from plimsoll.ledger.answers import Answers
-from plimsoll.search.index import Change, Index
+from plimsoll.search.index import Change, Claim, Index, is_claim
 from plimsoll.storage.head import Head
 
 MOST_TOUCHED = 64
@@ -103,19 +103,34 @@ class _Indexed:
         return later.at(world) if len(touched) > MOST_TOUCHED else later
 
     def at(self, world: World) -> _Indexed:
-        pairs = [(self.world.provider(uuid), world.provider(uuid)) for uuid in self.touched]
-        made_again = {after.uuid for before, after in pairs if before and after and before.id != after.id}
-        changes = [change for pair in pairs for change in _changes(*pair, made_again)]
+        before, after = self.world.providers, world.providers
+        claims, others = _told_apart(
+            zip(map(before.get, self.touched), map(after.get, self.touched), strict=True)
+        )
         # New ones in the order of ids, as they would have come one by one: a search visits providers in the index's
         # order, and each process has to give the same answer. What is gone goes first: an id or a uuid may be back.
-        changes.sort(key=_new_ones_by_id)
-        return _Indexed(world, self.index.updated(changes) if changes else self.index)
+        others.sort(key=_new_ones_by_id)
+        index = self.index.updated(others) if others else self.index
+        return _Indexed(world, index.claimed(claims) if claims else index)
+
+
+def _told_apart(pairs: Iterable[Change]) -> tuple[list[Claim], list[Change]]:
+    """What became of some providers: nearly always a claim."""
+    claims: list[Claim] = []
+    others: list[Change] = []
+    for before, after in pairs:
+        if before is not None and after is not None and is_claim(before, after):
+            claims.append((before, after))
+        elif before is not after:
+            others.append((before, after))
+    made_again = {after.uuid for before, after in others if before and after and before.id != after.id}
+    if made_again:
+        return [], [change for pair in (*others, *claims) for change in _changes(*pair, made_again)]
+    return claims, others
 
 
 def _changes(before: Provider | None, after: Provider | None, made_again: set[str]) -> list[Change]:
     """What became of one provider. Those made again were removed, and others have their uuids."""
-    if before is after:
-        return []
     # What stands below one that is made again was moved away from it and back: it cannot be told by the uuid.
     if before and after and made_again & {after.uuid, after.root, after.parent}:
         return [(before, None), (None, after)]

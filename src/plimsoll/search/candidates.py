@@ -76,7 +76,7 @@ def _at_single_providers(index: Index, found: Plan, order: Order, limit: int | N
     alike = Alike(np.arange(len(rows)), ((added_up(found.slots), each),), served)
     return Candidates(
         requests=Combined(len(rows), (alike,)),
-        providers=Picked(index, rows if order.shuffle_seed is None else np.sort(rows)),
+        providers=each if order.shuffle_seed is None else Picked(index, np.sort(rows)),
     )
 
 

@@ -52,13 +52,11 @@ class Terms:
     def place(self, row: int) -> int:
         """Where in the columns this row is, which must have the class."""
         offset = row & (BLOCK - 1)
-        return offset if self.where is None else int(np.searchsorted(self.where, offset))
+        return offset if self.where is None else int(self.where.searchsorted(offset))
 
-    def capacity_at(self, row: int) -> int:
-        return self.capacity.item(self.place(row))
-
-    def max_unit_at(self, row: int) -> int:
-        return self.max_unit.item(self.place(row))
+    def places(self, rows: Numbers) -> Numbers:
+        offsets = rows & (BLOCK - 1)
+        return offsets if self.where is None else self.where.searchsorted(offsets)
 
     def cut_everywhere(self, amount: int) -> bool:
         return self.highest_min_unit <= amount <= self.lowest_max_unit and all(
@@ -87,13 +85,10 @@ class Block:
         else:
             sheet[self.terms.where] = answers
 
-    def free_at(self, row: int) -> int:
-        return self.free.item(self.terms.place(row))
-
-    def with_free(self, entries: Mapping[int, int]) -> Block:
-        free = self.free.copy()
-        for row, amount in entries.items():
-            free[self.terms.place(row)] = amount
+    def with_used(self, rows: Numbers, used: Numbers) -> Block:
+        """With so much used at these rows, which must have the class."""
+        places, free = self.terms.places(rows), self.free.copy()
+        free[places] = self.terms.capacity[places] - used
         return Block(self.terms, free)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from plimsoll.domain.values import value
 from plimsoll.search.index import Index
@@ -30,7 +30,6 @@ class Reason(Enum):
     NO_INVENTORY = "no inventory of the class"
     UNITS = "amount not allowed by min_unit, max_unit or step_size"
     CAPACITY = "not enough left"
-    NOT_A_ROOT = "not the root of a tree"
 
 
 class Filter(Protocol):
@@ -58,15 +57,25 @@ class Loss:
 Tally = list[Loss]
 
 
-def narrow(index: Index, rows: Rows, steps: Iterable[Filter], tally: Tally | None = None) -> Rows:
+def narrow(index: Index, rows: Rows, steps: Iterable[Step], tally: Tally | None = None) -> Rows:
     """What is left of the rows after all steps."""
+    if tally is not None:
+        return _tallied(index, rows, steps, tally)
     for step in steps:
-        if not rows and tally is None:
+        if not rows:
             break
-        kept = step.keep(index, rows)
-        if tally is not None:
+        rows = step.keep(index, rows)
+    return rows
+
+
+def _tallied(index: Index, rows: Rows, steps: Iterable[Step], tally: Tally) -> Rows:
+    for step in steps:
+        if isinstance(step, Admits):
+            rows = _tallied(index, rows, step.told_apart(), tally)
+        else:
+            kept = step.keep(index, rows)
             tally.append(Loss(step, rows.bit_count(), kept.bit_count()))
-        rows = kept
+            rows = kept
     return rows
 
 
@@ -192,19 +201,23 @@ class Holds:
 
 
 @value
-class IsRoot:
-    """No parent."""
+class Admits:
+    """The capacity rule (`Inventory.admits`), in one step unless somebody wants to know more."""
 
-    reason = Reason.NOT_A_ROOT
+    resource_class: str
+    amount: int
 
     def keep(self, index: Index, rows: Rows) -> Rows:
-        return rows & ~index.children
+        stock = index.stock(self.resource_class)
+        return rows & stock.cutting(self.amount) & stock.holding(self.amount)
+
+    def told_apart(self) -> tuple[Filter, ...]:
+        """So that a tally has inventory, units and capacity one by one."""
+        name, amount = self.resource_class, self.amount
+        return Offers(name), Cuts(name, amount), Holds(name, amount)
 
 
-IS_ROOT = IsRoot()
+Step: TypeAlias = Filter | Admits
 
-
-@lru_cache(maxsize=1024)
-def admitting(resource_class: str, amount: int) -> tuple[Filter, ...]:
-    """The capacity rule (`Inventory.admits`) as steps, so that units and capacity are told apart."""
-    return Offers(resource_class), Cuts(resource_class, amount), Holds(resource_class, amount)
+admitting = lru_cache(maxsize=1024)(Admits)
+"""The same amounts are asked for again and again."""

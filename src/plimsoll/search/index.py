@@ -3,7 +3,8 @@
 """All providers of one moment, arranged for searching: a row each, columns per resource class, sets of rows.
 
 An index never changes, so that searches need no lock. `updated` makes the next one and shares all that stayed
-as it was; after a claim that is everything but what is free of each resource class claimed.
+as it was. After claims that is everything but what is free of each resource class claimed: these come all the time, and
+`claimed` looks at nothing else.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from plimsoll.search.trees import Trees
 
 Change = tuple[Provider | None, Provider | None]
 """A provider before and after; None before it was created and after it was removed."""
+Claim = tuple[Provider, Provider]
+"""A change after which a provider is what it was, but for what is used of it: see `is_claim`."""
 
 _FEW = 256
 """So many rows may be vacant without any harm."""
@@ -51,6 +54,8 @@ class Index:
     """There are few classes, however many providers: a dictionary is copied fast enough, and looked up faster."""
     _traits: HashTrieMap[str, Rows] = field(default_factory=HashTrieMap)
     _aggregates: HashTrieMap[str, Rows] = field(default_factory=HashTrieMap)
+    sharing: Rows = NONE
+    """Who has the trait that says so: asked for in every search."""
     _anchors: dict[int, Rows] = field(default_factory=dict)
     """What `anchors` found so far. Shared by all indexes with the same trees and aggregates."""
 
@@ -71,6 +76,33 @@ class Index:
             draft.take(before, after)
         index = draft.index()
         return index._without_gaps() if index.is_sparse else index
+
+    def claimed(self, claims: Iterable[Claim]) -> Index:
+        """The index after these claims, one for each provider: nearly all that is ever written."""
+        providers: dict[int, Provider | None] = {}
+        used_by_class: dict[str, dict[int, int]] = defaultdict(dict)
+        for before, after in claims:
+            row = self._row_by_uuid[after.uuid]
+            providers[row] = after
+            had, has = before.used, after.used
+            for name in had.keys() | has.keys():
+                used = has.get(name, 0)
+                if used != had.get(name, 0) and name in after.inventories:
+                    used_by_class[name][row] = used
+        return Index(
+            self.size,
+            self.last_id,
+            self.by_id,
+            self._row_by_uuid,
+            self.table.replaced(providers),
+            self._labels,
+            self.trees,
+            {**self._stocks, **{name: self._stocks[name].used(used) for name, used in used_by_class.items()}},
+            self._traits,
+            self._aggregates,
+            self.sharing,
+            self._anchors,
+        )
 
     @property
     def live(self) -> Rows:
@@ -123,13 +155,9 @@ class Index:
         return self._aggregates.get(aggregate, NONE)
 
     @property
-    def sharing(self) -> Rows:
-        return self.with_trait(SHARING_TRAIT)
-
-    @property
     def flat(self) -> bool:
         """Whether every provider stands alone: no trees, and nobody shares."""
-        return not self.children and not self.sharing
+        return not self.trees.children and not self.sharing
 
     def root_by_row(self) -> Numbers:
         """The row of the root of each row's tree. What it says of rows not in use means nothing."""
@@ -158,6 +186,18 @@ class Index:
         return anchors
 
 
+def is_claim(before: Provider, after: Provider) -> bool:
+    """Whether nothing has changed that an index knows of, but for what is used. What a claim leaves is never copied."""
+    return (
+        before.inventories is after.inventories
+        and before.traits is after.traits
+        and before.aggregates is after.aggregates
+        and before.root is after.root
+        and before.parent is after.parent
+        and before.id == after.id
+    )
+
+
 _NO_STOCK = Stock()
 _NOBODY = Provider(id=0, uuid="", name="", root="")
 
@@ -175,7 +215,6 @@ class _Draft:
         self.traits: dict[str, dict[int, bool]] = defaultdict(dict)
         self.aggregates: dict[str, dict[int, bool]] = defaultdict(dict)
         self.inventories: dict[str, dict[int, tuple[Inventory, int] | None]] = defaultdict(dict)
-        self.used: dict[str, dict[int, int]] = defaultdict(dict)
         self.roots: dict[int, str] = {}
         self.parents: dict[int, str | None] = {}
 
@@ -193,10 +232,8 @@ class _Draft:
             self.roots[row] = after.root
         if before is None or old.parent != new.parent:
             self.parents[row] = new.parent
-        if old.inventories is not new.inventories and old.inventories != new.inventories:
+        if old.inventories is not new.inventories or old.used is not new.used:
             self._take_inventories(row, old, new)
-        if old.used is not new.used:
-            self._take_used(row, old, new)
 
     def _row(self, before: Provider | None, after: Provider | None) -> int:
         if before is not None:
@@ -216,21 +253,10 @@ class _Draft:
     def _take_inventories(self, row: int, old: Provider, new: Provider) -> None:
         for name in old.inventories.keys() - new.inventories.keys():
             self.inventories[name][row] = None
-            self.used[name].pop(row, None)
         for name, inventory in new.inventories.items():
-            if old.inventories.get(name) != inventory:
-                self.inventories[name][row] = (inventory, new.used_of(name))
-                self.used[name].pop(row, None)
-
-    def _take_used(self, row: int, old: Provider, new: Provider) -> None:
-        for name in old.used.keys() | new.used.keys():
             used = new.used_of(name)
-            if used == old.used_of(name) or name not in new.inventories:
-                continue
-            if row in self.inventories[name]:
-                self.inventories[name][row] = (new.inventories[name], used)
-            else:
-                self.used[name][row] = used
+            if old.inventories.get(name) != inventory or old.used_of(name) != used:
+                self.inventories[name][row] = (inventory, used)
 
     def index(self) -> Index:
         base = self.base
@@ -238,7 +264,7 @@ class _Draft:
         for uuid, row in self.rows.items():
             rows = rows.discard(uuid) if row is None else rows.insert(uuid, row)
         new = {row: uuid for uuid, row in self.rows.items() if row is not None}
-        trees = self._trees(rows)
+        traits = _members(base._traits, self.traits)
         moved = bool(self.roots or self.aggregates)
         return Index(
             size=self.size,
@@ -247,10 +273,11 @@ class _Draft:
             _row_by_uuid=rows,
             table=base.table.replaced(self.providers),
             _labels=base._labels.replaced(new) if new else base._labels,
-            trees=trees,
+            trees=self._trees(rows),
             _stocks=self._stocks(),
-            _traits=_members(base._traits, self.traits),
+            _traits=traits,
             _aggregates=_members(base._aggregates, self.aggregates),
+            sharing=traits.get(SHARING_TRAIT, NONE),
             _anchors={} if moved else base._anchors,
         )
 
@@ -272,14 +299,10 @@ class _Draft:
 
     def _stocks(self) -> dict[str, Stock]:
         stocks = dict(self.base._stocks)
-        for name, used in self.used.items():
-            if used:
-                stocks[name] = stocks[name].used(used)
         for name, inventories in self.inventories.items():
-            if inventories:
-                stocks[name] = stocks.get(name, _NO_STOCK).replaced(inventories)
-                if not stocks[name].rows:
-                    del stocks[name]
+            stocks[name] = stocks.get(name, _NO_STOCK).replaced(inventories)
+            if not stocks[name].rows:
+                del stocks[name]
         return stocks
 
 

@@ -17,7 +17,7 @@ from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 from plimsoll.search import filters
-from plimsoll.search.filters import Filter, narrow
+from plimsoll.search.filters import Step, narrow
 from plimsoll.search.index import Index
 from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.search.rows import NONE, Rows, numbers_of, rows_of_mask
@@ -40,6 +40,8 @@ class Plan:
 
     def contended(self) -> dict[str, tuple[int, ...]]:
         """The resource classes that several slots ask for, and which slots do."""
+        if len(self.slots) == 1:
+            return {}
         wanted: dict[str, list[int]] = {}
         for number, slot in enumerate(self.slots):
             for resource_class in slot.resources:
@@ -75,11 +77,10 @@ def roots_wanted(world: World, index: Index, request: CandidatesRequest) -> Rows
     missing = unknown_trait(world, request.root_required) or unknown_trait(world, request.root_forbidden)
     if missing is not None:
         return missing
-    steps: list[Filter] = [filters.IS_ROOT]
-    steps += [filters.HasTrait(frozenset([trait])) for trait in request.root_required]
+    steps: list[Step] = [filters.HasTrait(frozenset([trait])) for trait in request.root_required]
     if request.root_forbidden:
         steps.append(filters.LacksTraits(request.root_forbidden))
-    return narrow(index, index.live, steps)
+    return narrow(index, index.trees.tops, steps)
 
 
 def plan_group(

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from itertools import starmap
+
 from plimsoll.domain.world import World
 from plimsoll.search import filters
-from plimsoll.search.filters import Filter, narrow
+from plimsoll.search.filters import Step, narrow
 from plimsoll.search.index import Index
 from plimsoll.search.picked import NOBODY, Picked
 from plimsoll.search.plan import NameMissing, unknown_class, unknown_trait
@@ -36,10 +38,10 @@ def _named(world: World, index: Index, request: ProvidersRequest) -> Rows:
     return rows
 
 
-def _steps(world: World, index: Index, request: ProvidersRequest) -> list[Filter] | NameMissing | None:
+def _steps(world: World, index: Index, request: ProvidersRequest) -> list[Step] | NameMissing | None:
     """What to filter by; None where the answer is empty before a later name is even looked up."""
     wanted = request.conditions
-    steps: list[Filter] = []
+    steps: list[Step] = []
     missing: NameMissing | None
     if wanted.in_tree is not None:
         provider = world.provider(wanted.in_tree)
@@ -68,6 +70,5 @@ def _steps(world: World, index: Index, request: ProvidersRequest) -> list[Filter
     missing = unknown_class(world, request.resources)
     if missing is not None:
         return missing
-    for resource_class, amount in request.resources.items():
-        steps += filters.admitting(resource_class, amount)
+    steps += starmap(filters.admitting, request.resources.items())
     return steps

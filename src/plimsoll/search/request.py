@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from plimsoll.domain.values import value
 
@@ -14,8 +14,7 @@ AnyOf = frozenset[str]
 """One of these is enough."""
 
 
-@value
-class Conditions:
+class Conditions(NamedTuple):
     """What a provider must have, be in, and not have. Each item of a tuple has to hold."""
 
     required: tuple[AnyOf, ...] = ()
@@ -26,13 +25,16 @@ class Conditions:
     """The uuid of any provider of the wanted tree."""
 
 
+NO_CONDITIONS = Conditions()
+
+
 @value
 class Group:
     """Resources that belong together. A group with a suffix is served by one provider."""
 
     suffix: str
     resources: Mapping[str, int]
-    conditions: Conditions = Conditions()
+    conditions: Conditions = NO_CONDITIONS
 
     @property
     def one_provider(self) -> bool:
@@ -63,7 +65,7 @@ class ProvidersRequest:
 
     uuid: str | None = None
     name: str | None = None
-    conditions: Conditions = Conditions()
+    conditions: Conditions = NO_CONDITIONS
     resources: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -10,11 +10,11 @@ together is asked later, tree by tree. The root of the tree that a candidate is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from itertools import starmap
 
 from plimsoll.domain.values import value
 from plimsoll.search import filters
-from plimsoll.search.filters import Filter, Tally, narrow
+from plimsoll.search.filters import Step, Tally, narrow
 from plimsoll.search.index import Index
 from plimsoll.search.request import Conditions, Group
 from plimsoll.search.rows import NONE, Rows, numbers_of
@@ -58,7 +58,7 @@ def slots_of(
         yield Slot(group.suffix, group.resources, _supply_of_one(index, group, roots, tree, tally))
         return
     # Required traits may be spread over those who serve the classes. Where one serves all, it has them all.
-    wanted = group.conditions if len(group.resources) == 1 else replace(group.conditions, required=())
+    wanted = group.conditions if len(group.resources) == 1 else group.conditions._replace(required=())
     for resource_class, amount in group.resources.items():
         supply = _supply_of_class(index, wanted, resource_class, amount, roots, tree, tally)
         yield Slot(group.suffix, {resource_class: amount}, supply)
@@ -70,7 +70,7 @@ def _supply_of_one(index: Index, group: Group, roots: Rows, tree: Rows | None, t
     if not group.resources and not wanted.required and not wanted.member_of:
         # Nothing positive is asked of this provider: the API takes that as nobody, not as everybody.
         return Supply(NONE, {}, NONE)
-    steps: list[Filter] = []
+    steps: list[Step] = []
     if tree is not None and group.resources:
         assert wanted.in_tree is not None
         steps.append(filters.InTree(wanted.in_tree, tree))
@@ -81,8 +81,7 @@ def _supply_of_one(index: Index, group: Group, roots: Rows, tree: Rows | None, t
         steps.append(filters.NotMemberOf(wanted.not_member_of))
     if wanted.forbidden:
         steps.append(filters.LacksTraits(wanted.forbidden))
-    for resource_class, amount in group.resources.items():
-        steps += filters.admitting(resource_class, amount)
+    steps += starmap(filters.admitting, group.resources.items())
     rows = narrow(index, index.live, steps, tally)
     return _supply(index, rows, rows & index.sharing, roots)
 
@@ -97,14 +96,14 @@ def _supply_of_class(
     tally: Tally | None,
 ) -> Supply:
     """Who has this resource, as one of several providers around a tree."""
-    steps: list[Filter] = []
+    steps: list[Step] = []
     if tree is not None:
         assert wanted.in_tree is not None
         steps.append(filters.InTree(wanted.in_tree, tree))
     if wanted.forbidden:
         steps.append(filters.LacksTraits(wanted.forbidden))
     steps += map(filters.HasTrait, wanted.required)
-    steps += filters.admitting(resource_class, amount)
+    steps.append(filters.admitting(resource_class, amount))
     rows = narrow(index, index.live, steps, tally)
     sharing = rows & index.sharing if tree is None else NONE
     if wanted.not_member_of:

@@ -15,21 +15,25 @@ import numpy as np
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.search import columns
-from plimsoll.search.columns import Block, by_block, rewritten
+from plimsoll.search.columns import Block, Terms, by_block, rewritten
 from plimsoll.search.rows import NONE, Mask, Numbers, Rows, rows_of, rows_of_mask
 
 _MOST_AMOUNTS = 64
-_MOST_CHANGED = 64
+_MOST_LATE = 64
+_MOST_CHANGED = 16
+"""Where more rows have changed, it is quicker to look at all of them."""
 
+Blocks = tuple[Block | None, ...]
+"""A block in which nobody has the class is None."""
 Known = dict[int, Rows]
 """Rows by amount."""
 
 
 @dataclass(slots=True, eq=False)
 class Stock:
-    """Never changed in place. A block in which nobody has the class is None."""
+    """Never changed in place."""
 
-    blocks: tuple[Block | None, ...] = ()
+    blocks: Blocks = ()
     rows: Rows = NONE
     """Who has an inventory of the class."""
     _cutting: Known = field(default_factory=dict)
@@ -40,8 +44,8 @@ class Stock:
     """What `holding` found of an earlier stock."""
     _changed: frozenset[int] = frozenset()
     """The rows that have changed since then."""
-    _free: Mapping[int, int] = field(default_factory=dict)
-    """What is free at the few rows of which the blocks do not know it yet: it is written into them many at a time."""
+    _late: Mapping[int, int] = field(default_factory=dict)
+    """What is used at the few rows of which the blocks do not know it yet: it is written into them many at a time."""
 
     def cutting(self, amount: int) -> Rows:
         """Whose units allow one piece of this size."""
@@ -49,7 +53,7 @@ class Stock:
         if found is None:
             found = self.rows
             if not all(block is None or block.terms.cut_everywhere(amount) for block in self.blocks):
-                found &= self._those(lambda block: block.terms.cutting(amount))
+                found &= _those(self.blocks, lambda block: block.terms.cutting(amount))
             _keep(self._cutting, amount, found)
         return found
 
@@ -57,62 +61,54 @@ class Stock:
         """Who has this much left."""
         found = self._holding.get(amount)
         if found is None:
-            held, changed = self._held.get(amount), self._changed
-            if held is None:
-                held, changed = self._those(lambda block: block.free >= amount), frozenset(self._free)
-            now = rows_of([row for row in changed if self._free_at(row) >= amount])
-            found = (held & ~rows_of(changed)) | now
+            held = self._held.get(amount)
+            if held is None or len(self._changed) > _MOST_CHANGED:
+                found = _those(_written(self.blocks, self._late), lambda block: block.free >= amount)
+            else:
+                found = held
+                for row in self._changed:
+                    found = found | 1 << row if self._at(row)[2] >= amount else found & ~(1 << row)
             _keep(self._holding, amount, found)
         return found
 
-    def _those(self, answers: Callable[[Block], Mask]) -> Rows:
-        """The rows to which this question is answered with yes."""
-        mask = np.zeros(len(self.blocks) * columns.BLOCK, np.bool_)
-        for number, block in enumerate(self.blocks):
-            if block is not None:
-                block.write(mask[number * columns.BLOCK : (number + 1) * columns.BLOCK], answers(block))
-        return rows_of_mask(mask)
-
-    def _block(self, row: int) -> Block:
+    def _at(self, row: int) -> tuple[Terms, int, int]:
+        """For a row that has the class: its terms, where in them it is, and what is free."""
         block = self.blocks[row >> columns.BLOCK_BITS]
         assert block is not None, "only asked where the class is known to be there"
-        return block
-
-    def _free_at(self, row: int) -> int:
-        free = self._free.get(row)
-        return self._block(row).free_at(row) if free is None else free
+        terms, used = block.terms, self._late.get(row)
+        place = terms.place(row)
+        return terms, place, block.free.item(place) if used is None else terms.capacity.item(place) - used
 
     def room(self, row: int) -> int:
         """How much one consumer may still take in all: neither more than is free nor than max_unit."""
-        return min(self._free_at(row), self._block(row).terms.max_unit_at(row))
+        terms, place, free = self._at(row)
+        return min(free, terms.max_unit.item(place))
 
     def room_by_row(self, size: int) -> Numbers:
         """`room` of all rows; what it says of those without the class means nothing."""
         rooms = np.zeros(max(size, len(self.blocks) * columns.BLOCK), np.int64)
-        for number, block in enumerate(self.blocks):
+        for number, block in enumerate(_written(self.blocks, self._late)):
             if block is not None:
                 here = rooms[number * columns.BLOCK : (number + 1) * columns.BLOCK]
                 block.write(here, np.minimum(block.free, block.terms.max_unit))
-        for row in self._free:
-            rooms[row] = self.room(row)
         return rooms[:size]
 
     def used(self, entries: Mapping[int, int]) -> Stock:
         """With other usages at some rows that have the class: the work of a claim."""
-        held, changed = {**self._held, **self._holding}, self._changed.union(entries)
-        too_much = len(held) > 2 * _MOST_AMOUNTS or len(changed) > _MOST_CHANGED
-        if too_much or len(held) == len(self._holding):
-            held, changed = self._holding, frozenset(entries)
-        blocks, free = self.blocks, {**self._free}
-        for row, used in entries.items():
-            free[row] = self._block(row).terms.capacity_at(row) - used
-        if len(free) > _MOST_CHANGED:
-            blocks, free = _written(blocks, free), {}
-        return Stock(blocks, self.rows, self._cutting, {}, held, changed, free)
+        held, changed = self._holding, self._changed.union(entries)
+        too_much = len(self._held) > _MOST_AMOUNTS or len(changed) > _MOST_CHANGED
+        if too_much or self._held.keys() <= held.keys():
+            changed = frozenset(entries)
+        else:
+            held = {**self._held, **held}
+        blocks, late = self.blocks, {**self._late, **entries}
+        if len(late) > _MOST_LATE:
+            blocks, late = _written(blocks, late), {}
+        return Stock(blocks, self.rows, self._cutting, {}, held, changed, late)
 
     def replaced(self, entries: Mapping[int, tuple[Inventory, int] | None]) -> Stock:
         """With other inventories and usages at some rows; None where the class is gone."""
-        blocks = list(_written(self.blocks, self._free))
+        blocks = list(_written(self.blocks, self._late))
         for number, rows in by_block(entries).items():
             blocks.extend([None] * (number + 1 - len(blocks)))
             blocks[number] = rewritten(
@@ -123,14 +119,28 @@ class Stock:
         return Stock(tuple(blocks), (self.rows & ~gone) | here)
 
 
-def _written(blocks: tuple[Block | None, ...], free: Mapping[int, int]) -> tuple[Block | None, ...]:
-    """The blocks, knowing what is free at these rows."""
+def _written(blocks: Blocks, used_by_row: Mapping[int, int]) -> Blocks:
+    """The blocks, knowing what is used at these rows."""
+    if not used_by_row:
+        return blocks
+    rows = np.fromiter(used_by_row, np.int64, len(used_by_row))
+    used = np.fromiter(used_by_row.values(), np.int64, len(used_by_row))
+    numbers = rows >> columns.BLOCK_BITS
     written = list(blocks)
-    for number, rows in by_block(free).items():
-        block = written[number]
+    for number in set(numbers.tolist()):
+        block, here = written[number], numbers == number
         assert block is not None, "usage of a class that the provider does not have"
-        written[number] = block.with_free({row: free[row] for row in rows})
+        written[number] = block.with_used(rows[here], used[here])
     return tuple(written)
+
+
+def _those(blocks: Blocks, answers: Callable[[Block], Mask]) -> Rows:
+    """The rows to which this question is answered with yes."""
+    mask = np.zeros(len(blocks) * columns.BLOCK, np.bool_)
+    for number, block in enumerate(blocks):
+        if block is not None:
+            block.write(mask[number * columns.BLOCK : (number + 1) * columns.BLOCK], answers(block))
+    return rows_of_mask(mask)
 
 
 def _keep(known: Known, amount: int, rows: Rows) -> None:

@@ -46,6 +46,11 @@ class Trees:
         near = mask_of(roots, self.size)[self.roots.whole()[children]]
         return roots | rows_of_numbers(children[near], self.size)
 
+    @cached_property
+    def tops(self) -> Rows:
+        """The roots of all trees."""
+        return self.live & ~self.children
+
     @property
     def nobody(self) -> int:
         """Stands for a row where there is none."""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from plimsoll.search.rows import Numbers
 from plimsoll.search.slots import Slot
 
 
-def added_up(slots: Sequence[Slot]) -> dict[str, int]:
+def added_up(slots: Sequence[Slot]) -> Mapping[str, int]:
     """What several slots ask for in all."""
+    if len(slots) == 1:
+        return slots[0].resources
     total: dict[str, int] = {}
     for slot in slots:
         for resource_class, amount in slot.resources.items():

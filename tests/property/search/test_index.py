@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
-from plimsoll.search import columns, table
+from plimsoll.search import columns, stock, table
 from plimsoll.search import index as index_module
-from plimsoll.search.index import Change, Index
+from plimsoll.search.index import Change, Claim, Index
 from plimsoll.search.rows import numbers_of
 from tests.property.search.clouds import AGGREGATES, CLASSES, TRAITS
 
@@ -36,11 +36,13 @@ def used(inventories: dict[str, Inventory]) -> st.SearchStrategy[dict[str, int]]
 
 @pytest.fixture(autouse=True, params=[0, 3, 9], ids=["dense", "mixed", "sparse"], scope="module")
 def small_blocks(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Blocks of four rows, so that ten providers fill several, and kept in each of both forms."""
+    """Blocks of four rows, so that ten providers fill several, and kept in each of both forms; few rows are late."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("BLOCK_BITS", 2), ("BLOCK", 4), ("SPARSE", request.param)):
             patch.setattr(columns, name, value)
         patch.setattr(index_module, "_FEW", 4)
+        patch.setattr(stock, "_MOST_LATE", 4)
+        patch.setattr(stock, "_MOST_CHANGED", 2)
         patch.setattr(table, "CHUNK_BITS", 2)
         patch.setattr(table, "CHUNK", 4)
         yield
@@ -55,10 +57,11 @@ def said(index: Index) -> dict[str, object]:
 
     stocks = {}
     for name in CLASSES:
-        stock = index.stock(name)
+        of_class = index.stock(name)
         for amount in range(1, 7):
-            stocks[name, amount] = names(stock.rows & stock.cutting(amount) & stock.holding(amount))
-        stocks[name, 0] = names(stock.rows)
+            admitting = of_class.rows & of_class.cutting(amount) & of_class.holding(amount)
+            stocks[name, amount] = names(admitting)
+        stocks[name, 0] = names(of_class.rows)
     parents = index.parent_by_row()
     return {
         "providers": providers,
@@ -145,6 +148,15 @@ def change(draw: st.DrawFn, known: dict[str, Provider], number: int) -> list[Cha
     return [(moved, replace(moved, parent=parent, root=root))]
 
 
+@st.composite
+def claims_of(draw: st.DrawFn, known: dict[str, Provider]) -> list[Claim]:
+    """Claims at some of these providers, at most one at each."""
+    at = draw(st.sets(st.sampled_from(sorted(known)))) if known else ()
+    return [
+        (known[uuid], replace(known[uuid], used=draw(used(dict(known[uuid].inventories))))) for uuid in at
+    ]
+
+
 @settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_following_changes_is_as_good_as_building_anew(data: st.DataObject) -> None:
@@ -159,6 +171,10 @@ def test_following_changes_is_as_good_as_building_anew(data: st.DataObject) -> N
                 if after is not None:
                     known[after.uuid] = after
         index = index.updated(changes)
+        published.append((index, known))
+        claims = data.draw(claims_of(known))
+        known = known | {after.uuid: after for _, after in claims}
+        index = index.claimed(claims)
         published.append((index, known))
     for at, providers in published:
         assert said(at) == expected(providers)

@@ -3,10 +3,12 @@
 """The index: who is where, and what a change leaves as it was."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from plimsoll.search.index import Index
+from plimsoll.domain.inventory import Inventory
+from plimsoll.search.index import Index, is_claim
 from plimsoll.search.rows import numbers_of
 from tests.unit.search.clouds import host, pool
 
@@ -43,13 +45,40 @@ def test_a_claim_shares_everything_but_the_column_it_changes() -> None:
     before = host("a", "VCPU:4 DISK_GB:9", traits="FAST", aggs="x")
     index = Index.build([before, host("b", "VCPU:2")])
     after = replace(before, used={"VCPU": 3}, generation=1)
-    claimed = index.updated([(before, after)])
+    assert is_claim(before, after)
+    claimed = index.claimed([(before, after)])
     assert claimed.stock("VCPU").room(claimed.row("a")) == 1
     assert claimed.provider(claimed.row("a")) is after
     assert claimed.stock("DISK_GB") is index.stock("DISK_GB")
     assert (claimed.live, claimed.trees, claimed._traits) == (index.live, index.trees, index._traits)
     assert index.stock("VCPU").room(index.row("a")) == 4
     assert index.provider(index.row("a")) is before
+
+
+def test_what_is_let_go_is_free_and_what_nobody_offers_is_nowhere() -> None:
+    """A class may be used of which the provider has no inventory any more."""
+    before = host("a", "VCPU:4", used="VCPU:3 GONE:1")
+    index = Index.build([before, host("b", "GONE:2")])
+    claimed = index.claimed([(before, replace(before, used={"GONE": 2}))])
+    assert claimed.stock("VCPU").room(claimed.row("a")) == 4
+    assert claimed.stock("GONE") is index.stock("GONE")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": 7},
+        {"root": "b"},
+        {"parent": "b"},
+        {"traits": frozenset(["FAST"])},
+        {"aggregates": frozenset(["x"])},
+        {"inventories": {"VCPU": Inventory(5)}},
+    ],
+)
+def test_what_changes_more_than_usages_is_no_claim(change: dict[str, Any]) -> None:
+    before = host("a", "VCPU:4")
+    assert is_claim(before, replace(before, used={"VCPU": 1}, generation=1))
+    assert not is_claim(before, replace(before, used={"VCPU": 1}, **change))
 
 
 def test_a_new_provider_comes_after_all_others_even_if_one_was_removed() -> None:
@@ -110,6 +139,10 @@ def test_thousands_of_providers_fill_several_blocks() -> None:
     index = Index.build(hosts)
     assert index.stock("VCPU").holding(8).bit_count() == 5000
     assert index.stock("PCI").holding(1).bit_count() == 50
-    index = index.updated([(hosts[4900], replace(hosts[4900], used={"VCPU": 1, "PCI": 1}))])
-    assert index.stock("VCPU").holding(8).bit_count() == 4999
-    assert index.stock("PCI").holding(1).bit_count() == 49
+    for after_claim in (index.updated, index.claimed):
+        claimed = after_claim([(hosts[4900], replace(hosts[4900], used={"VCPU": 1, "PCI": 1}))])
+        assert claimed.stock("VCPU").holding(8).bit_count() == 4999
+        assert claimed.stock("PCI").holding(1).bit_count() == 49
+    claimed = index.claimed([(each, replace(each, used={"VCPU": 1})) for each in hosts[::50]])
+    assert claimed.stock("VCPU").holding(8).bit_count() == 4900
+    assert claimed.stock("PCI") is index.stock("PCI")

@@ -93,7 +93,7 @@ def candidates_request(query: Query, version: Version) -> CandidatesRequest:
     limit = _limit(query)
     group_policy = _group_policy(query)
     root_required, root_forbidden = _root_traits(query, version)
-    same_subtrees = tuple(_same_subtree(value) for value in query.all("same_subtree"))
+    same_subtrees = tuple(map(_same_subtree, query.all("same_subtree")))
     groups = _groups(query, version)
     if version.has(F.SAME_SUBTREE):
         _check_subtrees(groups, same_subtrees)
@@ -101,13 +101,13 @@ def candidates_request(query: Query, version: Version) -> CandidatesRequest:
         _check_orphans(groups)
     if version.has(F.FORBIDDEN_TRAITS):
         _check_conflicts(groups)
-    if group_policy is None and sum(suffix != "" for suffix in groups) > 1:
+    if group_policy is None and len(groups.keys() - {""}) > 1:
         raise Problem(
             400,
             'The "group_policy" parameter is required when specifying more than one "resources{N}" parameter.',
         )
     return CandidatesRequest(
-        groups=tuple(draft.as_group(suffix) for suffix, draft in groups.items()),
+        groups=tuple([draft.as_group(suffix) for suffix, draft in groups.items()]),
         limit=limit,
         group_policy=group_policy,
         root_required=frozenset(root_required),
@@ -202,7 +202,7 @@ def _check_subtrees(groups: dict[str, _Draft], same_subtrees: Iterable[frozenset
             f" bad group(s) - {loose}.",
             BAD_PARAMETER,
         )
-    if unknown := sorted(suffix for suffix in in_subtrees if suffix not in groups):
+    if unknown := sorted(in_subtrees - groups.keys()):
         raise Problem(
             400,
             f"Real suffixes should be specified in `same_subtree`: {unknown} not found in {list(groups)}.",

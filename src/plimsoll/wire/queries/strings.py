@@ -7,7 +7,7 @@ Parameters may be repeated. Which one counts then is for each of them to say; th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -30,19 +30,22 @@ _LONGEST_REMEMBERED = 4096
 class Query:
     """The parameters of a request, in the order in which they were written."""
 
-    __slots__ = ("pairs",)
+    __slots__ = ("_values", "pairs")
 
     def __init__(self, pairs: tuple[tuple[str, str], ...]) -> None:
         self.pairs = pairs
+        self._values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            self._values.setdefault(name, []).append(value)
 
     def __contains__(self, name: str) -> bool:
-        return any(name == other for other, _ in self.pairs)
+        return name in self._values
 
-    def all(self, name: str) -> list[str]:
-        return [value for other, value in self.pairs if other == name]
+    def all(self, name: str) -> Sequence[str]:
+        return self._values.get(name, ())
 
     def last(self, name: str) -> str | None:
-        return next((value for other, value in reversed(self.pairs) if other == name), None)
+        return self._values[name][-1] if name in self._values else None
 
     def as_dict(self) -> dict[str, str]:
         return dict(self.pairs)

@@ -22,12 +22,10 @@ from plimsoll.search.request import CandidatesRequest
 from plimsoll.wire.answers import encoded
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
-from plimsoll.wire.views.kept import Variants, separated
-from plimsoll.wire.views.sheets import Sheet, lines_of, sheet
+from plimsoll.wire.views.kept import Kept, separated
+from plimsoll.wire.views.sheets import lines_of, sheet
 
 _COMMA = b","
-
-_variants = Variants()
 
 
 def candidates(found: Candidates, request: CandidatesRequest, version: Version) -> bytes:
@@ -51,10 +49,11 @@ def _requests(requests: Combined, version: Version) -> bytes | memoryview:
     parts = requests.parts
     sheets = [_sheet(part, with_mappings=version.has(F.MAPPINGS)) for part in parts]
     if len(sheets) == 1:
-        return sheets[0].reshape(-1)[: -len(_COMMA)].data
+        return memoryview(sheets[0])[: -len(_COMMA)]
     made = [b""] * len(requests)
-    for part, lines in zip(parts, map(lines_of, sheets), strict=True):
-        for number, line in zip(part.numbers.tolist(), lines, strict=True):
+    for part, written in zip(parts, sheets, strict=True):
+        numbers = part.numbers.tolist()
+        for number, line in zip(numbers, lines_of(written, len(numbers)), strict=True):
             made[number] = line
     return b"".join(made)[: -len(_COMMA)]
 
@@ -70,37 +69,33 @@ def _listed(candidate: Candidate) -> bytes:
     )
 
 
-def _sheet(part: Alike, *, with_mappings: bool) -> Sheet:
+def _sheet(part: Alike, *, with_mappings: bool) -> bytearray:
     """A line for each candidate, with a comma at its end."""
-    parts: list[bytes | Texts] = [b'{"allocations":{']
-    before = b""
+    words: list[tuple[bytes, Texts]] = []
+    text, before = b'{"allocations":{', b""
     for amounts, column in part.given:
-        parts += [before, column.labels(), b':{"resources":' + orjson.dumps(amounts) + b"}"]
-        before = b","
+        words.append((text + before, column.labels()))
+        text, before = b':{"resources":' + orjson.dumps(amounts) + b"}", b","
     if with_mappings:
-        parts.append(b'},"mappings":{')
-        before = b""
+        text, before = text + b'},"mappings":{', b""
         for suffix, columns in part.served:
-            parts.append(before + orjson.dumps(suffix) + b":[")
+            text += before + orjson.dumps(suffix) + b":["
             for column in columns:
-                parts += [column.labels(), b","]
-            parts[-1] = b"]"
-            before = b","
-    parts.append(b"}}" + _COMMA)
-    return sheet(len(part.numbers), parts)
+                words.append((text, column.labels()))
+                text = b","
+            text, before = b"]", b","
+    return sheet(len(part.numbers), words, text + b"}}" + _COMMA)
 
 
 # Provider summaries
 
 
 def _summaries(providers: Picked, request: CandidatesRequest, version: Version) -> list[bytes]:
-    with_traits = version.has(F.CANDIDATES_BY_TRAITS)
     if not version.has(F.ALL_CLASSES_IN_SUMMARIES):
+        with_traits = version.has(F.CANDIDATES_BY_TRAITS)
         asked = frozenset(name for group in request.groups for name in group.resources)
         return [_summary(provider, asked, with_traits=with_traits, nested=False) for provider in providers]
-    nested = version.has(F.CANDIDATES_IN_TREES)
-    kept = _variants.of(nested, partial(_summary, classes=None, with_traits=True, nested=nested))
-    return kept.of(providers)
+    return (_nested if version.has(F.CANDIDATES_IN_TREES) else _flat).of(providers)
 
 
 def _summary(
@@ -122,3 +117,7 @@ def _resources(provider: Provider, classes: Collection[str] | None) -> Mapping[s
         for name, inventory in provider.inventories.items()
         if classes is None or name in classes
     }
+
+
+_flat = Kept(partial(_summary, classes=None, with_traits=True, nested=False))
+_nested = Kept(partial(_summary, classes=None, with_traits=True, nested=True))

@@ -5,33 +5,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from plimsoll.search.labels import Texts
 
-Sheet: TypeAlias = NDArray[np.uint8]
 
-
-def sheet(lines: int, parts: Sequence[bytes | Texts]) -> Sheet:
-    """So many lines, each made of the same parts; of a column of words each line has its own."""
-    blank = b""
-    columns: list[tuple[int, Texts]] = []
-    for part in parts:
-        if isinstance(part, bytes):
-            blank += part
-        else:
-            columns.append((len(blank), part))
-            blank += bytes(part.itemsize)
-    written = np.frombuffer(bytearray(blank) * lines, np.uint8).reshape(lines, len(blank))
-    for start, column in columns:
-        word = f"V{column.itemsize}"
-        written[:, start : start + column.itemsize].view(word)[:, 0] = column.view(word)
+def sheet(lines: int, words: Sequence[tuple[bytes, Texts]], end: bytes) -> bytearray:
+    """So many lines, one after the other: for each column of words what stands before it and the line's own, then the end."""
+    blank, starts = b"", []
+    for before, column in words:
+        blank += before
+        starts.append(len(blank))
+        blank += bytes(column.itemsize)
+    blank += end
+    written = bytearray(blank) * lines
+    if lines:
+        for start, (_, column) in zip(starts, words, strict=True):
+            np.ndarray(lines, column.dtype, written, start, (len(blank),))[:] = column
     return written
 
 
-def lines_of(written: Sheet) -> list[bytes]:
-    text, width = written.tobytes(), written.shape[1]
+def lines_of(written: bytearray, lines: int) -> list[bytes]:
+    text, width = bytes(written), len(written) // lines
     return [text[start : start + width] for start in range(0, len(text), width)]
