@@ -168,22 +168,18 @@ class Deferred(logging.Handler):
         """Without a lock: whoever adds a line does just that."""
         if self.filters and not self.filter(record):
             return False
-        self.emit(record)
-        return True
-
-    def emit(self, record: logging.LogRecord) -> None:
         if record.levelno > logging.INFO:
             self.flush()
-            self._target.handle(record)
-            return
+            return bool(self._target.handle(record))
         try:
             self._lines.append(self._made(record))
         except Exception:
             self.handleError(record)
-            return
+            return True
         if not self._some.is_set():
             self._some.set()
             self._see_to_a_writer()
+        return True
 
     def flush(self) -> None:
         """Writes what has been gathered."""

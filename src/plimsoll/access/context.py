@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterable
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from plimsoll.access.gate import is_open, unauthorized
+from plimsoll.access.gate import OPEN_PATHS, unauthorized
 from plimsoll.access.identity import NOBODY, Caller, caller_from_environ
 
 LOG = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ class Context:
         self._authentication = authentication
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if is_open(environ):
+        if environ.get("PATH_INFO", "") in OPEN_PATHS:
             # Nobody vouched for these headers, so nobody is who they say.
             environ[CALLER_KEY] = NOBODY
             return self._app(environ, start_response)

@@ -17,7 +17,7 @@ from wsgiref.types import WSGIApplication
 from gevent import get_hub
 from gevent.lock import BoundedSemaphore
 
-from plimsoll.serving.requests import Request, Requests, Unreadable
+from plimsoll.serving.requests import AT_HAND, Request, Requests, Unreadable
 from plimsoll.turns import AT_WORK, CLIENTS, CONNECTED, Lookout
 
 LOG = logging.getLogger(__name__)
@@ -104,7 +104,7 @@ class Connection:
         self._next_one = Lookout(_SOON)
         self._is_answered = False
         """Whether the client has had its answer and said nothing since."""
-        self._requests = Requests(self._receive, _in_common(connections.server, peer))
+        self._requests = Requests(_in_common(connections.server, peer))
         self._foreseen: dict[str, Any] | None = None
         self._status = ""
         self._body: Iterable[bytes] = ()
@@ -117,7 +117,7 @@ class Connection:
                 if not request.is_whole:
                     if request.expects_a_word:
                         self._send(_CONTINUE)
-                    self._requests.wait_for_body(request)
+                    self._wait_for_body(request)
                 if not self._answer(request):
                     self._take_leave(request)
                     return
@@ -138,16 +138,38 @@ class Connection:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def _next_request(self) -> Request | None:
+        """With all its headers; None if there is none any more. Raises Unreadable."""
+        begun, foresee = self._requests.begun, self._all.foresee
         # For all of its head: whoever sends that drop by drop is not waited for.
         self._waiting = time.monotonic()
-        request = self._requests.next()
+        while not begun:
+            content = self._received()
+            if not content:
+                return None
+            if foresee and content.startswith(_GET) and content.endswith(_END_OF_HEAD):
+                self._foreseen = foresee(content.split(b" ", 2)[1].decode("latin-1"))
+            self._requests.take_in(content)
         self._waiting = None
-        return request
+        return begun.popleft()
 
-    def _receive(self) -> bytes:
-        since = self._waiting
-        if since is None:
-            self._waiting = time.monotonic()
+    def _wait_for_body(self, request: Request) -> None:
+        """Until it is there, or enough of it."""
+        while not request.is_whole and sum(map(len, request.body)) < AT_HAND:
+            if not self._receive_more():
+                return
+
+    def _receive_more(self) -> bool:
+        """Of a body; whether anything came. Raises Unreadable."""
+        if self._requests.are_over:
+            return False
+        self._waiting = time.monotonic()
+        content = self._received()
+        self._waiting = None
+        if content:
+            self._requests.take_in(content)
+        return bool(content)
+
+    def _received(self) -> bytes:
         if self._is_answered:
             # Its next request is not there yet: a socket of gevent's would try all the same, and fail, before it waits.
             with self._next_one:
@@ -155,10 +177,6 @@ class Connection:
                     get_hub().wait(self._input)
             self._is_answered = False
         content: bytes = self._socket.recv(_AT_ONCE)
-        self._waiting = since
-        foresee = self._all.foresee
-        if foresee and since is not None and content.startswith(_GET) and content.endswith(_END_OF_HEAD):
-            self._foreseen = foresee(content.split(b" ", 2)[1].decode("latin-1"))
         return content
 
     def _send(self, content: bytes) -> None:
@@ -192,7 +210,7 @@ class Connection:
 
     def _worked_out(self, request: Request) -> bytes | None:
         """What the application answers, all of it: an answer that breaks off is none. None if it fails."""
-        environ = self._requests.environ(request)
+        environ = self._requests.environ(request, self._receive_more)
         if self._foreseen:
             environ.update(self._foreseen)
             self._foreseen = None

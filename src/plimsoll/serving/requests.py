@@ -90,13 +90,13 @@ class _Body(io.RawIOBase):
 class Requests:
     """Those of one connection, in their order. A client may send the next before it has the answer to the last."""
 
-    def __init__(self, receive: Callable[[], bytes], in_common: dict[str, Any]) -> None:
-        self._receive = receive
+    def __init__(self, in_common: dict[str, Any]) -> None:
         self._in_common = in_common
         """What the environments of all of them have."""
         self._known = Headers()
         self._parser = httptools.HttpRequestParser(self)
-        self._begun: deque[Request] = deque()
+        self.begun: deque[Request] = deque()
+        """Those whose headers have all come, and that nobody has taken yet."""
         self._last: Request
         self._target = b""
         self._headers: list[tuple[bytes, bytes]] = []
@@ -104,24 +104,11 @@ class Requests:
         """Whether the last of them has come in so far,"""
         self._head_length = 0
         """and if not, how much of it has."""
-        self._is_over = False
+        self.are_over = False
         """Whether what follows is no request of ours."""
 
-    def next(self) -> Request | None:
-        """The next one, with all its headers; None if there is none any more. Raises Unreadable."""
-        while not self._begun:
-            if not self.receive():
-                return None
-        return self._begun.popleft()
-
-    def wait_for_body(self, request: Request) -> None:
-        """Until it is there, or enough of it."""
-        while not request.is_whole and sum(map(len, request.body)) < AT_HAND:
-            if not self.receive():
-                return
-
-    def environ(self, request: Request) -> dict[str, Any]:
-        """For the application."""
+    def environ(self, request: Request, rest: Callable[[], bool]) -> dict[str, Any]:
+        """For the application; `rest` receives more of the body."""
         target = request.target if request.target.startswith(b"/") else _local(request.target)
         path, _, query = target.decode("latin-1").partition("?")
         if "%" in path:
@@ -129,7 +116,7 @@ class Requests:
         if request.is_whole:
             body: io.BufferedIOBase = io.BytesIO(b"".join(request.body))
         else:
-            body = io.BufferedReader(_Body(request, self.receive))
+            body = io.BufferedReader(_Body(request, rest))
         return {
             **self._in_common,
             "REQUEST_METHOD": request.method,
@@ -140,24 +127,20 @@ class Requests:
             **self._known.as_wsgi(request.headers),
         }
 
-    def receive(self) -> bool:
-        """Takes in what has come, or waits for it; whether anything came."""
-        content = b"" if self._is_over else self._receive()
-        if not content:
-            return False
+    def take_in(self, content: bytes) -> None:
+        """What has come. Raises Unreadable."""
         try:
             self._parser.feed_data(content)
         except httptools.HttpParserUpgrade:  # it is answered as it is, in the protocol that it came in
             self._last.keeps_alive = False
-            self._is_over = True
+            self.are_over = True
         except httptools.HttpParserError:
-            self._is_over = True
+            self.are_over = True
             raise Unreadable("400 Bad Request") from None
         self._head_length = 0 if self._has_head else self._head_length + len(content)
         if self._head_length > LONGEST_HEAD:
-            self._is_over = True
+            self.are_over = True
             raise Unreadable("431 Request Header Fields Too Large")
-        return True
 
     # What the parser calls.
 
@@ -180,7 +163,7 @@ class Requests:
             self._headers,
             keeps_alive=parser.should_keep_alive(),
         )
-        self._begun.append(self._last)
+        self.begun.append(self._last)
         self._has_head = True
 
     def on_body(self, part: bytes) -> None:

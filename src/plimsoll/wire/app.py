@@ -126,7 +126,7 @@ class Api:
         version = None
         try:
             version = negotiate(environ.get(ENVIRON_HEADER))
-            environ[VERSION_KEY] = version
+            environ[VERSION_KEY] = version.text
             reply = self._reply(environ, version)
         except Problem as problem:
             reply = _of_problem(problem, environ, version)
@@ -185,19 +185,20 @@ def _check_content_headers(environ: WSGIEnvironment) -> None:
 
 
 def _of_answer(answer: Answer, call: Call) -> Reply:
-    version, body = call.version, answer.body
+    status, body, location, modified = answer
+    version = call.version
     headers = [version.header, _VARIES]
     if body is not None:
         headers.append(_IS_JSON)
-    if answer.status != NO_CONTENT:
+    if status != NO_CONTENT:
         headers.append(("content-length", str(len(body or b""))))
-    if answer.location is not None:
-        headers.append(("location", _absolute(answer.location, call.environ)))
-    if answer.modified is not UNDATED and version.has(Feature.CACHE_HEADERS):
+    if location is not None:
+        headers.append(("location", _absolute(location, call.environ)))
+    if modified is not UNDATED and version.has(Feature.CACHE_HEADERS):
         headers.append(_NOT_TO_BE_KEPT)
-        if answer.modified is not None:
-            headers.append(("last-modified", http_date(answer.modified)))
-    return STATUS_LINES[answer.status], headers, () if body is None else (body,)
+        if modified is not None:
+            headers.append(("last-modified", http_date(modified)))
+    return STATUS_LINES[status], headers, () if body is None else (body,)
 
 
 def _of_problem(problem: Problem, environ: WSGIEnvironment, version: Version | None) -> Reply:

@@ -173,7 +173,7 @@ def _facts(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]
         "REQUEST_URI": _uri(environ),
         "status": status[:3],
         "bytes": _length(headers) or ("0" if status.startswith("204") else "-"),
-        "microversion": str(environ.get(VERSION_KEY, "-")),
+        "microversion": environ.get(VERSION_KEY, "-"),
     }
 
 
