@@ -172,16 +172,18 @@ def _facts(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]
         "REQUEST_METHOD": environ["REQUEST_METHOD"],
         "REQUEST_URI": _uri(environ),
         "status": status[:3],
-        "bytes": _length(headers) or ("0" if status.startswith("204") else "-"),
+        "bytes": _length(status, headers),
         "microversion": environ.get(VERSION_KEY, "-"),
     }
 
 
-def _length(headers: list[tuple[str, str]]) -> str | None:
-    by_name = dict(headers)
-    if _LENGTH in by_name:  # as we write it ourselves
-        return by_name[_LENGTH]
-    return next((value for name, value in headers if name.lower() == _LENGTH), None)
+def _length(status: str, headers: list[tuple[str, str]]) -> str:
+    length = dict(headers).get(_LENGTH)  # as we write it ourselves
+    if length:
+        return length
+    if status.startswith("204"):
+        return "0"
+    return next((value for name, value in headers if name.lower() == _LENGTH), "-")
 
 
 _FORM = (
