@@ -126,6 +126,7 @@ class Connection:
             self._take_leave(None)
 
     def close(self) -> None:
+        self._requests.close()
         self._input.close()
         self._socket.close()
 
@@ -190,7 +191,6 @@ class Connection:
 
     def _answer(self, request: Request) -> bool:
         """Whether the connection goes on after it."""
-        self._body = ()
         try:
             body = self._worked_out(request)
             if body is None:
@@ -205,8 +205,9 @@ class Connection:
             )
         finally:
             # Only now: what the application still does about it, the client does not have to wait for.
-            if hasattr(self._body, "close"):
-                self._body.close()
+            answer, self._body = self._body, ()
+            if hasattr(answer, "close"):
+                answer.close()
 
     def _worked_out(self, request: Request) -> bytes | None:
         """What the application answers, all of it: an answer that breaks off is none. None if it fails."""

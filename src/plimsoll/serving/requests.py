@@ -142,6 +142,10 @@ class Requests:
             self.are_over = True
             raise Unreadable("431 Request Header Fields Too Large")
 
+    def close(self) -> None:
+        """From here on nothing is kept of them: there may be secrets among their headers."""
+        vars(self).clear()
+
     # What the parser calls.
 
     def on_message_begin(self) -> None:
