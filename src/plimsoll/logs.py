@@ -34,9 +34,6 @@ MOMENT = 0.02
 CALLERS = 1000
 """How many are remembered, as the lines name them."""
 
-_Told = tuple[dict[str, Any], list[str]]
-"""What a request tells of that which lines have, and the names of what is left for others to tell."""
-
 PROJECT = "placement"
 """The name that operators know the service by, also in their logs."""
 
@@ -97,10 +94,11 @@ class QuickFormatter(ContextFormatter):
         super().__init__(datefmt=slow.datefmt, project=slow.project, version=slow.version, config=conf)
         self._in_request: str = conf.logging_context_format_string
         self._identity: str = conf.logging_user_identity_format
-        self._names = _names(self._in_request)
-        self._wants_iso_time = "isotime" in self._names
+        self._untold = dict.fromkeys(_names(self._in_request), "")
+        """What a line has of that which nobody tells: nothing."""
+        self._wants_iso_time = "isotime" in self._untold
         self._identity_differs = bool({"request_id", "global_request_id"} & {*_names(self._identity)})
-        self._callers: dict[tuple[Any, ...], _Told] = {}
+        self._callers: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._second = (0, "")
 
     def format(self, record: logging.LogRecord) -> str:
@@ -110,18 +108,17 @@ class QuickFormatter(ContextFormatter):
         plain = record.levelno == logging.INFO and not record.exc_info and not record.stack_info
         if not plain or asking is None or not asking.request_id or self._wants_iso_time:
             return super().format(record)
-        told, untold = self._about(asking)
-        of_record = record.__dict__
-        values = told.copy()
-        for name in untold:
-            values[name] = of_record.get(name, "")
-        values["request_id"] = asking.request_id
-        values["global_request_id"] = asking.global_request_id
-        values["asctime"] = self._time(record)
-        values["message"] = record.getMessage()
-        return self._in_request % values
+        return self._in_request % {
+            **self._untold,
+            **record.__dict__,
+            **self._about(asking),
+            "request_id": asking.request_id,
+            "global_request_id": asking.global_request_id,
+            "asctime": self._time(record),
+            "message": record.getMessage(),
+        }
 
-    def _about(self, asking: context.RequestContext) -> _Told:
+    def _about(self, asking: context.RequestContext) -> dict[str, Any]:
         """What the request tells about itself. What it tells of its caller is the same for many of them."""
         who = getattr(asking, "who", None)
         if who is None or self._identity_differs:
@@ -134,12 +131,11 @@ class QuickFormatter(ContextFormatter):
             known = self._callers[key] = self._told(asking)
         return known
 
-    def _told(self, asking: context.RequestContext) -> _Told:
+    def _told(self, asking: context.RequestContext) -> dict[str, Any]:
         about = asking.get_logging_values()
         about["user_identity"] = self._identity % _OrDash(about)
         about = {"project": self.project, "version": self.version, **about}
-        told = {name: about[name] for name in self._names if name in about}
-        return told, [name for name in self._names if name not in about]
+        return {name: about[name] for name in self._untold if name in about}
 
     def _time(self, record: logging.LogRecord) -> str:
         if not self.datefmt:  # then it has milliseconds, and else none can be had
@@ -170,24 +166,20 @@ class Deferred(logging.Handler):
 
     def handle(self, record: logging.LogRecord) -> bool:
         """Without a lock: whoever adds a line does just that."""
-        wanted = bool(self.filter(record))
-        if wanted:
-            self.emit(record)
-        return wanted
-
-    def emit(self, record: logging.LogRecord) -> None:
+        if self.filters and not self.filter(record):
+            return False
         if record.levelno > logging.INFO:
             self.flush()
-            self._target.handle(record)
-            return
+            return bool(self._target.handle(record))
         try:
             self._lines.append(self._made(record))
         except Exception:
             self.handleError(record)
-            return
+            return True
         if not self._some.is_set():
             self._some.set()
             self._see_to_a_writer()
+        return True
 
     def flush(self) -> None:
         """Writes what has been gathered."""
@@ -224,7 +216,7 @@ class Deferred(logging.Handler):
 
 def _names(form: str) -> tuple[str, ...]:
     """What a format asks for."""
-    return tuple(set(re.findall(r"%\((\w+)\)", form)))
+    return tuple(re.findall(r"%\((\w+)\)", form))
 
 
 class _Lines(logging.LogRecord):

@@ -38,7 +38,6 @@ def guarded(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
     It raises IdentityUnavailable or NotFromHere instead of answering where it cannot know who is asking, and
     IdentityError right here if its settings cannot be used.
     """
-    inside = Context(app)
     if conf.api.auth_strategy == "noauth2":
-        return NoAuth(inside, anywhere=conf.plimsoll.allow_insecure_noauth)
-    return Keystone(inside, conf)
+        return Context(app, NoAuth(anywhere=conf.plimsoll.allow_insecure_noauth))
+    return Context(app, Keystone(conf))

@@ -32,10 +32,6 @@ class NotFromHere(Exception):
 OPEN_PATHS = frozenset({"", "/"})
 
 
-def is_open(environ: WSGIEnvironment) -> bool:
-    return environ.get("PATH_INFO", "") in OPEN_PATHS
-
-
 def unauthorized(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """Answer 401 in the form that Accept asks for; clients know WebOb's words for it."""
     refusal = webob.exc.HTTPUnauthorized()

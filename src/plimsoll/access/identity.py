@@ -9,13 +9,13 @@ decision about it can be kept, and `credentials` is exactly the set of names a p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
+    """A tuple, because it is looked up at each request: those are soon hashed."""
+
     user_id: str | None = None
     project_id: str | None = None
     roles: tuple[str, ...] = ()
@@ -29,10 +29,6 @@ class Caller:
     service_project_id: str | None = None
     service_project_domain_id: str | None = None
     service_roles: tuple[str, ...] = ()
-
-    def __hash__(self) -> int:
-        """Of what tells most callers apart: it is asked for at each request."""
-        return hash((self.user_id, self.project_id, self.roles))
 
     @property
     def is_authenticated(self) -> bool:

@@ -10,11 +10,11 @@ each time; what is left out here is what it does for others: to pass on the cata
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
-from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 import webob.exc
 from keystoneauth1 import exceptions, loading
@@ -22,7 +22,7 @@ from keystonemiddleware import auth_token
 from oslo_config import cfg
 
 from plimsoll.access.authplugin import SECTION
-from plimsoll.access.gate import IdentityUnavailable, is_open
+from plimsoll.access.gate import IdentityUnavailable
 from plimsoll.access.tokens import Said, TokenMemory
 
 LOG = logging.getLogger(__name__)
@@ -39,10 +39,9 @@ class IdentityError(Exception):
 
 
 class Keystone:
-    __slots__ = ("_app", "_protocol")
+    __slots__ = ("_protocol",)
 
-    def __init__(self, app: WSGIApplication, conf: cfg.ConfigOpts) -> None:
-        self._app = app
+    def __init__(self, conf: cfg.ConfigOpts) -> None:
         if not check(conf):
             LOG.error(
                 "No token can be validated: [%s] has no auth_type. All requests are answered 503.", SECTION
@@ -53,14 +52,13 @@ class Keystone:
         if options.http_connect_timeout is None:
             given["http_connect_timeout"] = PATIENCE
         if options.memcached_servers or options.cache:
-            self._protocol: Any = auth_token.AuthProtocol(app, given)
+            self._protocol: Any = auth_token.AuthProtocol(None, given)
         else:
             memory = TokenMemory(options.token_cache_time)
-            self._protocol = _Remembering(app, given | {"cache": _CACHE_KEY}, memory)
+            self._protocol = _Remembering(given | {"cache": _CACHE_KEY}, memory)
 
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if is_open(environ):
-            return self._app(environ, start_response)
+    def __call__(self, environ: WSGIEnvironment) -> WSGIApplication | None:
+        refusal: WSGIApplication | None
         try:
             refusal = self._protocol.process_request(_Request(environ))
         except webob.exc.HTTPServiceUnavailable as fault:
@@ -73,15 +71,14 @@ class Keystone:
         except Exception as fault:
             LOG.exception("A token could not be validated")
             raise IdentityUnavailable from fault
-        app: WSGIApplication = refusal or self._app
-        return app(environ, start_response)
+        return refusal
 
 
 class _Remembering(auth_token.AuthProtocol):  # type: ignore[misc]  # keystonemiddleware carries no types
     """Asks Keystone about a token that is not in memory, with errors and all as keystonemiddleware does it."""
 
-    def __init__(self, app: WSGIApplication, options: dict[str, Any], memory: TokenMemory) -> None:
-        super().__init__(app, options)
+    def __init__(self, options: dict[str, Any], memory: TokenMemory) -> None:
+        super().__init__(None, options)
         self._memory = memory
 
     def process_request(self, request: Any) -> Any:

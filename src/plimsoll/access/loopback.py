@@ -12,7 +12,6 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 _CONNECTED = "plimsoll.connected_from"
 
 
-@lru_cache(maxsize=1024)
 def is_loopback(address: str) -> bool:
     """Can nobody but this machine have this address, as a server's or as a caller's?"""
     try:
@@ -35,7 +34,9 @@ def noting_who_connected(app: WSGIApplication) -> WSGIApplication:
 
 def stranger(environ: WSGIEnvironment) -> str | None:
     """The address of who asks from another machine, be it directly or through a proxy that says so."""
-    for address in (environ.get("REMOTE_ADDR"), environ.get(_CONNECTED)):
-        if address and not is_loopback(address):
-            return str(address)
-    return None
+    return _stranger(environ.get("REMOTE_ADDR"), environ.get(_CONNECTED))
+
+
+@lru_cache(maxsize=1024)
+def _stranger(*addresses: str | None) -> str | None:
+    return next((address for address in addresses if address and not is_loopback(address)), None)

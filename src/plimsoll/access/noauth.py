@@ -12,20 +12,18 @@ in. A server that names no address of the caller, as on a Unix socket, is believ
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+from wsgiref.types import WSGIApplication, WSGIEnvironment
 
-from plimsoll.access.gate import NotFromHere, is_open, unauthorized
+from plimsoll.access.gate import NotFromHere, unauthorized
 from plimsoll.access.loopback import stranger
 
 LOG = logging.getLogger(__name__)
 
 
 class NoAuth:
-    __slots__ = ("_anywhere", "_app", "_told")
+    __slots__ = ("_anywhere", "_told")
 
-    def __init__(self, app: WSGIApplication, *, anywhere: bool = False) -> None:
-        self._app = app
+    def __init__(self, *, anywhere: bool = False) -> None:
         self._anywhere = anywhere
         self._told = False
         whom = "whoever can reach this service" if anywhere else "whoever asks from this machine"
@@ -33,14 +31,13 @@ class NoAuth:
             "auth_strategy is noauth2: %s is believed to be who they say, and can change everything.", whom
         )
 
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if is_open(environ):
-            return self._app(environ, start_response)
-        if not self._anywhere:
-            self._expect_from_here(environ)
+    def __call__(self, environ: WSGIEnvironment) -> WSGIApplication | None:
+        address = None if self._anywhere else stranger(environ)
+        if address is not None:
+            raise self._refused(address)
         token = environ.get("HTTP_X_AUTH_TOKEN")
         if token is None:
-            return unauthorized(environ, start_response)
+            return unauthorized
 
         user, _, project = token.partition(":")
         environ["HTTP_X_USER_ID"] = user
@@ -48,14 +45,11 @@ class NoAuth:
             environ["HTTP_X_TENANT_ID"] = project or user
         if "HTTP_X_ROLES" not in environ:
             environ["HTTP_X_ROLES"] = "admin" if user == "admin" else ""
-        return self._app(environ, start_response)
+        return None
 
-    def _expect_from_here(self, environ: WSGIEnvironment) -> None:
-        address = stranger(environ)
-        if address is None:
-            return
+    def _refused(self, address: str) -> NotFromHere:
         refusal = NotFromHere(address)
         if not self._told:  # once will do: whoever is refused tries again and again
             self._told = True
             LOG.error("%s", refusal)
-        raise refusal
+        return refusal

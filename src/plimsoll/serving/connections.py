@@ -17,7 +17,7 @@ from wsgiref.types import WSGIApplication
 from gevent import get_hub
 from gevent.lock import BoundedSemaphore
 
-from plimsoll.serving.requests import Request, Requests, Unreadable
+from plimsoll.serving.requests import AT_HAND, Request, Requests, Unreadable
 from plimsoll.turns import AT_WORK, CLIENTS, CONNECTED, Lookout
 
 LOG = logging.getLogger(__name__)
@@ -80,7 +80,6 @@ class Connection:
     __slots__ = (
         "_all",
         "_body",
-        "_fixed",
         "_foreseen",
         "_headers",
         "_input",
@@ -105,27 +104,12 @@ class Connection:
         self._next_one = Lookout(_SOON)
         self._is_answered = False
         """Whether the client has had its answer and said nothing since."""
-        self._requests = Requests(self._receive)
+        self._requests = Requests(_in_common(connections.server, peer))
         self._foreseen: dict[str, Any] | None = None
         self._status = ""
         self._body: Iterable[bytes] = ()
         self._headers: list[tuple[str, str]] = []
         self._written: list[bytes] = []
-        name, port = connections.server
-        self._fixed = {
-            "SCRIPT_NAME": "",
-            "SERVER_NAME": name,
-            "SERVER_PORT": str(port),
-            "REMOTE_ADDR": str(peer[0]),
-            "REMOTE_PORT": str(peer[1]),
-            "wsgi.version": (1, 0),
-            "wsgi.url_scheme": "http",
-            "wsgi.errors": sys.stderr,
-            "wsgi.multithread": True,
-            "wsgi.multiprocess": True,
-            "wsgi.run_once": False,
-            "wsgi.input_terminated": True,
-        }
 
     def serve(self) -> None:
         try:
@@ -133,7 +117,7 @@ class Connection:
                 if not request.is_whole:
                     if request.expects_a_word:
                         self._send(_CONTINUE)
-                    self._requests.wait_for_body(request)
+                    self._wait_for_body(request)
                 if not self._answer(request):
                     self._take_leave(request)
                     return
@@ -142,6 +126,7 @@ class Connection:
             self._take_leave(None)
 
     def close(self) -> None:
+        self._requests.close()
         self._input.close()
         self._socket.close()
 
@@ -154,16 +139,38 @@ class Connection:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def _next_request(self) -> Request | None:
+        """With all its headers; None if there is none any more. Raises Unreadable."""
+        begun, foresee = self._requests.begun, self._all.foresee
         # For all of its head: whoever sends that drop by drop is not waited for.
         self._waiting = time.monotonic()
-        request = self._requests.next()
+        while not begun:
+            content = self._received()
+            if not content:
+                return None
+            if foresee and content.startswith(_GET) and content.endswith(_END_OF_HEAD):
+                self._foreseen = foresee(content.split(b" ", 2)[1].decode("latin-1"))
+            self._requests.take_in(content)
         self._waiting = None
-        return request
+        return begun.popleft()
 
-    def _receive(self) -> bytes:
-        since = self._waiting
-        if since is None:
-            self._waiting = time.monotonic()
+    def _wait_for_body(self, request: Request) -> None:
+        """Until it is there, or enough of it."""
+        while not request.is_whole and sum(map(len, request.body)) < AT_HAND:
+            if not self._receive_more():
+                return
+
+    def _receive_more(self) -> bool:
+        """Of a body; whether anything came. Raises Unreadable."""
+        if self._requests.are_over:
+            return False
+        self._waiting = time.monotonic()
+        content = self._received()
+        self._waiting = None
+        if content:
+            self._requests.take_in(content)
+        return bool(content)
+
+    def _received(self) -> bytes:
         if self._is_answered:
             # Its next request is not there yet: a socket of gevent's would try all the same, and fail, before it waits.
             with self._next_one:
@@ -171,50 +178,40 @@ class Connection:
                     get_hub().wait(self._input)
             self._is_answered = False
         content: bytes = self._socket.recv(_AT_ONCE)
-        self._waiting = since
-        if since is not None and content.startswith(_GET) and content.endswith(_END_OF_HEAD):
-            self._foresee(content)
         return content
 
-    def _foresee(self, content: bytes) -> None:
-        if self._all.foresee is not None:
-            target = content[len(_GET) : content.find(b" ", len(_GET))]
-            self._foreseen = self._all.foresee(target.decode("latin-1"))
-
-    def _send(self, *parts: bytes) -> None:
-        for part in parts:
-            rest: bytes | memoryview = part
-            while rest:
-                # Anew with each piece: a slow client is waited for, a dead one is not.
-                self._waiting = time.monotonic()
-                sent = self._socket.send(rest)
-                rest = memoryview(rest)[sent:] if sent < len(rest) else b""
+    def _send(self, content: bytes) -> None:
+        rest: bytes | memoryview = content
+        while rest:
+            # Anew with each piece: a slow client is waited for, a dead one is not.
+            self._waiting = time.monotonic()
+            sent = self._socket.send(rest)
+            rest = memoryview(rest)[sent:] if sent < len(rest) else b""
         self._waiting = None
 
     def _answer(self, request: Request) -> bool:
         """Whether the connection goes on after it."""
-        self._body = ()
         try:
             body = self._worked_out(request)
             if body is None:
                 return self._send_answer(_BROKEN, _NO_MORE)
-            goes_on = request.keeps_alive and request.is_whole and not self._all.is_leaving
-            if not goes_on:
-                self._headers.append(("connection", "close"))
+            headers = self._headers
+            if not request.keeps_alive or not request.is_whole or self._all.is_leaving:
+                headers.append(("connection", "close"))
             elif request.version == "1.0":
-                self._headers.append(("connection", "keep-alive"))
+                headers.append(("connection", "keep-alive"))
             return self._send_answer(
-                self._status, self._headers, b"" if request.method == "HEAD" else body, len(body)
+                self._status, headers, b"" if request.method == "HEAD" else body, len(body)
             )
         finally:
             # Only now: what the application still does about it, the client does not have to wait for.
-            close = getattr(self._body, "close", None)
-            if close is not None:
-                close()
+            answer, self._body = self._body, ()
+            if hasattr(answer, "close"):
+                answer.close()
 
     def _worked_out(self, request: Request) -> bytes | None:
         """What the application answers, all of it: an answer that breaks off is none. None if it fails."""
-        environ = request.environ(self._fixed, self._requests.receive)
+        environ = self._requests.environ(request, self._receive_more)
         if self._foreseen:
             environ.update(self._foreseen)
             self._foreseen = None
@@ -223,13 +220,13 @@ class Connection:
         try:
             with AT_WORK, self._all.places:
                 self._body = self._all.app(environ, self._start_response)
-                chunks = list(self._body)
+                self._written.extend(self._body)
             if not self._status:
                 raise RuntimeError("The application said nothing")
         except Exception:
             LOG.exception("The application failed on %s %s", request.method, environ["PATH_INFO"])
             return None
-        return b"".join((*self._written, *chunks))
+        return b"".join(self._written)
 
     def _start_response(self, status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
         self._status = status
@@ -242,13 +239,14 @@ class Connection:
         """Whether its headers say that the connection goes on."""
         head = _head(status, headers)
         said = head.lower()
-        if not status.startswith(_WITHOUT_LENGTH) and "\ncontent-length:" not in said:
+        if "\ncontent-length:" not in said and not status.startswith(_WITHOUT_LENGTH):
             head += f"content-length: {length}\r\n"
         content = f"{head}\r\n".encode("latin-1")
         if len(body) <= _AT_ONCE:
             self._send(content + body)
         else:
-            self._send(content, body)
+            self._send(content)
+            self._send(body)
         self._is_answered = True
         return "\nconnection: close\r" not in said
 
@@ -263,11 +261,28 @@ class Connection:
                         break
 
 
+def _in_common(server: tuple[str, int], peer: Any) -> dict[str, Any]:
+    """What WSGI has of all requests of a connection."""
+    return {
+        "SCRIPT_NAME": "",
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1]),
+        "REMOTE_ADDR": str(peer[0]),
+        "REMOTE_PORT": str(peer[1]),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": "http",
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+        "wsgi.input_terminated": True,
+    }
+
+
 def _head(status: str, headers: list[tuple[str, str]]) -> str:
     """All but its last line, which is empty."""
-    lines = [f"{name}: {value}\r\n" for name, value in headers]
-    head = f"HTTP/1.1 {status}\r\ndate: {_now()}\r\n{''.join(lines)}"
-    if head.count("\n") != len(lines) + 2:
+    head = "\r\n".join([f"HTTP/1.1 {status}", f"date: {_now()}", *map(": ".join, headers), ""])
+    if head.count("\n") != len(headers) + 2:
         raise ValueError(f"A header of an answer has more than one line: {headers}")
     return head
 

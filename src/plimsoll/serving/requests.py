@@ -7,18 +7,17 @@ from __future__ import annotations
 import io
 from collections import deque
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import httptools
 
+from plimsoll.serving.headers import Headers
+
 LONGEST_HEAD = 1 << 16
 """Bytes of a request's first line and headers. A token of Keystone may take several thousand."""
 AT_HAND = 1 << 18
 """Bytes of a body that are waited for before the application is called; it reads the rest by itself."""
-
-_CONTENT = {b"content-length": "CONTENT_LENGTH", b"content-type": "CONTENT_TYPE"}
 
 
 class Unreadable(Exception):
@@ -30,16 +29,26 @@ class Unreadable(Exception):
 
 
 class Request:
-    """As much of it as has come in."""
+    """Its head, and as much of its body as has come in."""
 
-    __slots__ = ("body", "has_head", "headers", "is_whole", "keeps_alive", "method", "target", "version")
+    __slots__ = ("body", "headers", "is_whole", "keeps_alive", "method", "target", "version")
 
-    def __init__(self) -> None:
-        self.target = b""
-        self.headers: list[tuple[bytes, bytes]] = []
+    def __init__(
+        self,
+        method: str,
+        target: bytes,
+        version: str,
+        headers: list[tuple[bytes, bytes]],
+        *,
+        keeps_alive: bool,
+    ) -> None:
+        self.method = method
+        self.target = target
+        self.version = version
+        self.headers = headers
+        self.keeps_alive = keeps_alive
         self.body: deque[bytes] = deque()
-        self.has_head = self.is_whole = self.keeps_alive = False
-        self.method = self.version = ""
+        self.is_whole = False
 
     @property
     def expects_a_word(self) -> bool:
@@ -48,47 +57,11 @@ class Request:
             name.lower() == b"expect" and value.lower() == b"100-continue" for name, value in self.headers
         )
 
-    def environ(self, fixed: dict[str, Any], rest: Callable[[], bool]) -> dict[str, Any]:
-        """For the application; `fixed` is the same for all requests, `rest` receives more of the body."""
-        path, _, query = self._local_target().partition(b"?")
-        if b"%" in path:
-            path = unquote_to_bytes(path)
-        environ = {
-            **fixed,
-            "REQUEST_METHOD": self.method,
-            "PATH_INFO": path.decode("latin-1"),
-            "QUERY_STRING": query.decode("latin-1"),
-            "SERVER_PROTOCOL": f"HTTP/{self.version}",
-            "wsgi.input": self._input(rest),
-        }
-        for name, value in self.headers:
-            key = _key(name)
-            if key is None:
-                continue
-            text = value.decode("latin-1").rstrip(" \t")
-            environ[key] = f"{environ[key]},{text}" if key in environ else text
-        return environ
 
-    def _local_target(self) -> bytes:
-        """Proxies may be sent whole addresses; of which host, the headers say as well."""
-        if self.target.startswith(b"/"):
-            return self.target
-        _, scheme, address = self.target.partition(b"://")
-        return b"/" + address.partition(b"/")[2] if scheme else self.target
-
-    def _input(self, rest: Callable[[], bool]) -> Any:
-        if self.is_whole:
-            return io.BytesIO(self.body[0] if len(self.body) == 1 else b"".join(self.body))
-        return io.BufferedReader(_Body(self, rest))
-
-
-@lru_cache(maxsize=1024)
-def _key(name: bytes) -> str | None:
-    """None for a name that would be taken for another one, which a proxy in front may have vouched for."""
-    name = name.lower()
-    if b"_" in name:
-        return None
-    return _CONTENT.get(name) or "HTTP_" + name.decode("latin-1").upper().replace("-", "_")
+def _local(target: bytes) -> bytes:
+    """Proxies may be sent whole addresses; of which host, the headers say as well."""
+    _, scheme, address = target.partition(b"://")
+    return b"/" + address.partition(b"/")[2] if scheme else target
 
 
 class _Body(io.RawIOBase):
@@ -117,65 +90,85 @@ class _Body(io.RawIOBase):
 class Requests:
     """Those of one connection, in their order. A client may send the next before it has the answer to the last."""
 
-    def __init__(self, receive: Callable[[], bytes]) -> None:
-        self._receive = receive
+    def __init__(self, in_common: dict[str, Any]) -> None:
+        self._in_common = in_common
+        """What the environments of all of them have."""
+        self._known = Headers()
         self._parser = httptools.HttpRequestParser(self)
-        self._begun: deque[Request] = deque()
-        self._last = Request()
+        self.begun: deque[Request] = deque()
+        """Those whose headers have all come, and that nobody has taken yet."""
+        self._last: Request
+        self._target = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._has_head = False
+        """Whether the last of them has come in so far,"""
         self._head_length = 0
-        self._is_over = False
+        """and if not, how much of it has."""
+        self.are_over = False
         """Whether what follows is no request of ours."""
 
-    def next(self) -> Request | None:
-        """The next one, with all its headers; None if there is none any more. Raises Unreadable."""
-        while not self._begun or not self._begun[0].has_head:
-            if not self.receive():
-                return None
-        return self._begun.popleft()
+    def environ(self, request: Request, rest: Callable[[], bool]) -> dict[str, Any]:
+        """For the application; `rest` receives more of the body."""
+        target = request.target if request.target.startswith(b"/") else _local(request.target)
+        path, _, query = target.decode("latin-1").partition("?")
+        if "%" in path:
+            path = unquote_to_bytes(path.encode("latin-1")).decode("latin-1")
+        if request.is_whole:
+            body: io.BufferedIOBase = io.BytesIO(b"".join(request.body))
+        else:
+            body = io.BufferedReader(_Body(request, rest))
+        return {
+            **self._in_common,
+            "REQUEST_METHOD": request.method,
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "SERVER_PROTOCOL": f"HTTP/{request.version}",
+            "wsgi.input": body,
+            **self._known.as_wsgi(request.headers),
+        }
 
-    def wait_for_body(self, request: Request) -> None:
-        """Until it is there, or enough of it."""
-        while not request.is_whole and sum(map(len, request.body)) < AT_HAND:
-            if not self.receive():
-                return
-
-    def receive(self) -> bool:
-        """Takes in what has come, or waits for it; whether anything came."""
-        content = b"" if self._is_over else self._receive()
-        if not content:
-            return False
+    def take_in(self, content: bytes) -> None:
+        """What has come. Raises Unreadable."""
         try:
             self._parser.feed_data(content)
         except httptools.HttpParserUpgrade:  # it is answered as it is, in the protocol that it came in
             self._last.keeps_alive = False
-            self._is_over = True
+            self.are_over = True
         except httptools.HttpParserError:
-            self._is_over = True
+            self.are_over = True
             raise Unreadable("400 Bad Request") from None
-        self._head_length = 0 if self._last.has_head else self._head_length + len(content)
+        self._head_length = 0 if self._has_head else self._head_length + len(content)
         if self._head_length > LONGEST_HEAD:
-            self._is_over = True
+            self.are_over = True
             raise Unreadable("431 Request Header Fields Too Large")
-        return True
+
+    def close(self) -> None:
+        """From here on nothing is kept of them: there may be secrets among their headers."""
+        vars(self).clear()
 
     # What the parser calls.
 
     def on_message_begin(self) -> None:
-        self._last = Request()
-        self._begun.append(self._last)
+        self._target, self._headers = b"", []
+        self._has_head = False
 
     def on_url(self, part: bytes) -> None:
-        self._last.target += part
+        self._target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._last.headers.append((name, value))
+        self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        last, parser = self._last, self._parser
-        last.method = parser.get_method().decode("ascii")
-        last.version = parser.get_http_version()
-        last.keeps_alive = parser.should_keep_alive()
-        last.has_head = True
+        parser = self._parser
+        self._last = Request(
+            parser.get_method().decode("ascii"),
+            self._target,
+            parser.get_http_version(),
+            self._headers,
+            keeps_alive=parser.should_keep_alive(),
+        )
+        self.begun.append(self._last)
+        self._has_head = True
 
     def on_body(self, part: bytes) -> None:
         self._last.body.append(part)

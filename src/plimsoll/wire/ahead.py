@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -44,8 +43,10 @@ class Ahead:
         found = self._router.find(path)
         asked: dict[str, Any] = {_FOUND: (path, found)}
         if found is not None and found[0].is_in_memory:
-            with contextlib.suppress(Exception):  # whoever reads finds out
+            try:
                 asked[_SEEING] = self._placement.seeing(ahead=True)
+            except Exception:
+                return asked  # whoever reads finds out
         return asked
 
 

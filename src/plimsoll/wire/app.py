@@ -39,6 +39,10 @@ LOG = logging.getLogger(__name__)
 
 NO_CONTENT = 204
 
+_VARIES = ("vary", HEADER)
+_IS_JSON = ("content-type", JSON)
+_NOT_TO_BE_KEPT = ("cache-control", "no-cache")
+
 NO_IDENTITY = Problem(
     503, "Keystone cannot be asked about this token just now. Nothing was changed. Try again.", retry_after=5
 )
@@ -59,20 +63,19 @@ def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGI
         app = mount.Mount(prefix, inside=app, outside=RequestLog(_nothing_but(prefix)))
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         app = noting_who_connected(HTTPProxyToWSGI(app, conf))
-    return Application(Drain(app, conf.plimsoll.max_body_bytes), ahead.foresee)
+    return Application(app, conf.plimsoll.max_body_bytes, ahead.foresee)
 
 
-class Application:
+class Application(Drain):
     """The whole. Its server may tell it of a request that is coming in, beyond what WSGI knows: see `Ahead.foresee`."""
 
-    __slots__ = ("_app", "foresee")
+    __slots__ = ("foresee",)
 
-    def __init__(self, app: WSGIApplication, foresee: Callable[[str], dict[str, Any]]) -> None:
-        self._app = app
+    def __init__(
+        self, app: WSGIApplication, longest_body: int, foresee: Callable[[str], dict[str, Any]]
+    ) -> None:
+        super().__init__(app, longest_body)
         self.foresee = foresee
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        return self._app(environ, start_response)
 
 
 class Unidentified:
@@ -90,16 +93,22 @@ class Unidentified:
             problem = NO_IDENTITY
         except NotFromHere as refusal:
             problem = Problem(403, str(refusal))
-        return _sent(_of_problem(problem, environ, None), start_response)
+        return _refused(problem, environ, start_response)
 
 
 def _nothing_but(prefix: str) -> WSGIApplication:
     problem = Problem(404, f"The service is under {prefix}, and nothing is beside it.", bare=True)
 
     def refuse(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        return _sent(_of_problem(problem, environ, None), start_response)
+        return _refused(problem, environ, start_response)
 
     return refuse
+
+
+def _refused(problem: Problem, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    status, headers, body = _of_problem(problem, environ, None)
+    start_response(status, headers)
+    return body
 
 
 class Api:
@@ -117,7 +126,7 @@ class Api:
         version = None
         try:
             version = negotiate(environ.get(ENVIRON_HEADER))
-            environ[VERSION_KEY] = version
+            environ[VERSION_KEY] = version.text
             reply = self._reply(environ, version)
         except Problem as problem:
             reply = _of_problem(problem, environ, version)
@@ -131,7 +140,9 @@ class Api:
             LOG.exception("Unexpected error on %s %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"))
             words = "An unexpected error occurred. The log of the service has more about this request."
             reply = _of_problem(Problem(500, words), environ, version)
-        return _sent(reply, start_response)
+        status, headers, body = reply
+        start_response(status, headers)
+        return body
 
     def _reply(self, environ: WSGIEnvironment, version: Version) -> Reply:
         _check_content_headers(environ)
@@ -173,26 +184,21 @@ def _check_content_headers(environ: WSGIEnvironment) -> None:
         raise Problem(400, "content-type header required when content-length > 0", bare=True)
 
 
-def _sent(reply: Reply, start_response: StartResponse) -> Iterable[bytes]:
-    status, headers, body = reply
-    start_response(status, headers)
-    return body
-
-
 def _of_answer(answer: Answer, call: Call) -> Reply:
+    status, body, location, modified = answer
     version = call.version
-    headers = [(HEADER, version.header), ("vary", HEADER)]
-    if answer.body is not None:
-        headers.append(("content-type", JSON))
-    if answer.status != NO_CONTENT:
-        headers.append(("content-length", str(len(answer.body or b""))))
-    if answer.location is not None:
-        headers.append(("location", _absolute(answer.location, call.environ)))
-    if answer.modified is not UNDATED and version.has(Feature.CACHE_HEADERS):
-        headers.append(("cache-control", "no-cache"))
-        if answer.modified is not None:
-            headers.append(("last-modified", http_date(answer.modified)))
-    return STATUS_LINES[answer.status], headers, () if answer.body is None else (answer.body,)
+    headers = [version.header, _VARIES]
+    if body is not None:
+        headers.append(_IS_JSON)
+    if status != NO_CONTENT:
+        headers.append(("content-length", str(len(body or b""))))
+    if location is not None:
+        headers.append(("location", _absolute(location, call.environ)))
+    if modified is not UNDATED and version.has(Feature.CACHE_HEADERS):
+        headers.append(_NOT_TO_BE_KEPT)
+        if modified is not None:
+            headers.append(("last-modified", http_date(modified)))
+    return STATUS_LINES[status], headers, () if body is None else (body,)
 
 
 def _of_problem(problem: Problem, environ: WSGIEnvironment, version: Version | None) -> Reply:
@@ -200,9 +206,9 @@ def _of_problem(problem: Problem, environ: WSGIEnvironment, version: Version | N
     content_type, body = rendered(problem, environ, environ.get(REQUEST_ID_KEY), with_code=with_code)
     headers = [("content-type", content_type), ("content-length", str(len(body)))]
     if version is not None:
-        headers.append((HEADER, version.header))
+        headers.append(version.header)
         if not problem.bare:
-            headers.append(("vary", HEADER))
+            headers.append(_VARIES)
     if problem.allow is not None:
         headers.append(("allow", problem.allow))
     if problem.retry_after is not None:

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, TypeVar
 from wsgiref.types import WSGIEnvironment
 
@@ -61,14 +59,24 @@ class Call:
         """What the request carries, in the shape that its version asks for."""
         return body.read(raw_body(self.environ, self._longest_body), self.version)
 
-    @contextmanager
-    def reading_for_provider(self) -> Iterator[None]:
-        """If the provider that the path names is not there, that is said before what is wrong with the body."""
-        try:
-            yield
-        except Problem:
-            accepted(providers.get(self.placement, self.params["uuid"]))
-            raise
+    def reading_for_provider(self) -> _ForProvider:
+        return _ForProvider(self)
+
+
+class _ForProvider:
+    """If the provider that the path names is not there, that is said before what is wrong with the body."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
+        if isinstance(problem, Problem):
+            accepted(providers.get(self._call.placement, self._call.params["uuid"]))
 
 
 def accepted(outcome: T | Refusal, **facts: Any) -> T:

@@ -25,8 +25,10 @@ class Drain:
         self._most = longest_body * PATIENCE
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if isinstance(environ.get("wsgi.input"), io.BytesIO):  # it is all here
+            return self._app(environ, start_response)
         length = environ.get("CONTENT_LENGTH")
-        if not _has_body(environ, length) or isinstance(environ["wsgi.input"], io.BytesIO):  # it is all here
+        if not _has_body(environ, length):
             return self._app(environ, start_response)
         body = environ["wsgi.input"] = _Counted(environ["wsgi.input"])
         said: list[Any] = []

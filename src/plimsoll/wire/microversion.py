@@ -27,12 +27,12 @@ class Version:
 
     minor: int
     text: str = field(init=False)
-    header: str = field(init=False)
-    """The value of the header that goes back with the answer."""
+    header: tuple[str, str] = field(init=False)
+    """Goes back with the answer."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", version_text(self.minor))
-        object.__setattr__(self, "header", f"{SERVICE_TYPE} {self.text}")
+        object.__setattr__(self, "header", (HEADER, f"{SERVICE_TYPE} {self.text}"))
 
     def __str__(self) -> str:
         return self.text

@@ -30,6 +30,7 @@ LOG = logging.getLogger("placement.requestlog")  # operators know the line by th
 VERSION_KEY = "placement.microversion"
 _GLOBAL_ID = re.compile(r"req-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}")
 _HEADER = "x-openstack-request-id"
+_LENGTH = "content-length"
 
 
 class LoggedRequest(context.RequestContext):
@@ -161,27 +162,28 @@ class _ThenLogged:
 
 def _new_id() -> str:
     """A uuid that nobody has to be kept from guessing, after the prefix that OpenStack's services use."""
-    digits = random.getrandbits(128).to_bytes(16, "big").hex()
+    digits = f"{random.getrandbits(128):032x}"
     return f"req-{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
 
 def _facts(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]) -> dict[str, str]:
-    length = _length(headers)
     return {
         "REMOTE_ADDR": environ.get("REMOTE_ADDR", "-"),
         "REQUEST_METHOD": environ["REQUEST_METHOD"],
         "REQUEST_URI": _uri(environ),
         "status": status[:3],
-        "bytes": length or ("0" if status.startswith("204") else "-"),
-        "microversion": str(environ.get(VERSION_KEY, "-")),
+        "bytes": _length(status, headers),
+        "microversion": environ.get(VERSION_KEY, "-"),
     }
 
 
-def _length(headers: list[tuple[str, str]]) -> str | None:
-    for name, value in headers:
-        if name.lower() == "content-length":
-            return value
-    return None
+def _length(status: str, headers: list[tuple[str, str]]) -> str:
+    length = dict(headers).get(_LENGTH)  # as we write it ourselves
+    if length:
+        return length
+    if status.startswith("204"):
+        return "0"
+    return next((value for name, value in headers if name.lower() == _LENGTH), "-")
 
 
 _FORM = (
@@ -194,17 +196,20 @@ class _Line(logging.LogRecord):
     """What LOG.info would make, but for what no line of a request is about: threads, and the place in the code."""
 
     def __init__(self, in_common: dict[str, Any], facts: dict[str, str]) -> None:
-        about = self.__dict__ = in_common.copy()
-        about["args"] = facts
-        about["created"] = now = time.time()
-        about["msecs"] = now % 1 * 1000
-        about["thread"] = threading.get_ident()
+        now = time.time()
+        self.__dict__ = {
+            **in_common,
+            "args": facts,
+            "created": now,
+            "msecs": now % 1 * 1000,
+            "thread": threading.get_ident(),
+        }
 
 
 _IN_COMMON = logging.LogRecord(LOG.name, logging.INFO, __file__, 0, _FORM, (), None).__dict__
 
 
 def _uri(environ: WSGIEnvironment) -> str:
-    path = environ.get("SCRIPT_NAME", "") + environ.get("PATH_INFO", "")
+    path = f"{environ.get('SCRIPT_NAME', '')}{environ.get('PATH_INFO', '')}"
     query = environ.get("QUERY_STRING")
-    return f"{path}?{query}" if query else str(path)
+    return f"{path}?{query}" if query else path

@@ -32,7 +32,7 @@ def inside() -> Recorder:
 
 @pytest.fixture
 def app(inside: Recorder) -> WSGIApplication:
-    return NoAuth(Context(inside))
+    return Context(inside, NoAuth())
 
 
 def test_no_token_is_a_401_and_goes_no_further(app: WSGIApplication, inside: Recorder) -> None:
@@ -142,7 +142,7 @@ def test_the_log_says_so_once(app: WSGIApplication, caplog: pytest.LogCaptureFix
 
 @pytest.mark.parametrize("address", [*HERE, *ELSEWHERE])
 def test_unless_the_operator_says_so_too(inside: Recorder, address: str) -> None:
-    app = NoAuth(Context(inside), anywhere=True)
+    app = Context(inside, NoAuth(anywhere=True))
     assert call(app, "/traits", address=address, X_AUTH_TOKEN="admin").status == "200 OK"
 
 

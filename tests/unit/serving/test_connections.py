@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
 import threading
@@ -15,6 +16,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 
 from plimsoll.serving.connections import Connections
+from plimsoll.serving.headers import Headers
 from plimsoll.serving.requests import AT_HAND, LONGEST_HEAD
 
 SHOWN = ("REQUEST_METHOD", "PATH_INFO", "QUERY_STRING", "SERVER_PROTOCOL", "REMOTE_ADDR", "CONTENT_TYPE")
@@ -157,6 +159,24 @@ def test_an_application_may_be_told_of_a_read_before_it_is_parsed(connect: Conne
 
 def test_a_header_that_would_be_taken_for_another_is_dropped(connect: Connect) -> None:
     assert "HTTP_X_ROLES" not in connect().said(b"GET / HTTP/1.1\r\nHost: h\r\nX_Roles: admin\r\n\r\n")
+
+
+def test_secrets_are_kept_no_longer_than_the_connection_that_sent_them(connect: Connect) -> None:
+    secret = b"known-to-this-test-alone"
+
+    def keeping() -> int:
+        known = [each._known for each in gc.get_objects() if isinstance(each, Headers)]
+        return sum(value == secret for headers in known for _, value in headers)
+
+    gc.disable()
+    try:
+        client = connect()
+        client.said(b"GET / HTTP/1.1\r\nHost: h\r\nX-Auth-Token: %s\r\n\r\n" % secret)
+        assert keeping() == 1
+        client.close()
+        assert keeping() == 0
+    finally:
+        gc.enable()
 
 
 def test_a_whole_address_is_taken_for_its_path(connect: Connect) -> None:

@@ -4,7 +4,7 @@
 
 import pytest
 
-from plimsoll.wire.microversion import HIGHEST, LOWEST, VERSIONS, negotiate
+from plimsoll.wire.microversion import HEADER, HIGHEST, LOWEST, VERSIONS, negotiate
 from plimsoll.wire.problems import Problem
 
 
@@ -21,7 +21,7 @@ def test_a_version_is_taken_by_its_number() -> None:
 
 
 def test_the_answer_names_the_version_as_the_request_did() -> None:
-    assert negotiate("placement 1.10").header == "placement 1.10"
+    assert negotiate("placement 1.10").header == (HEADER, "placement 1.10")
 
 
 @pytest.mark.parametrize("header", ["compute 2.90", "", "placement", "1.10", "compute 2.90, image 2.0"])
