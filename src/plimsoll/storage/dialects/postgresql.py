@@ -8,14 +8,19 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import psycopg
 from sqlalchemy import URL, Connection, text
+from sqlalchemy.exc import DBAPIError
 
 from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
+from plimsoll.storage.dialects.byname import ByName
+from plimsoll.storage.dialects.errors import translated
 from plimsoll.storage.dialects.messages import Quote, answers_of
 from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
+from plimsoll.storage.dialects.writing import of
 from plimsoll.storage.faults import (
     Busy,
     DatabaseFault,
@@ -36,15 +41,22 @@ OLDEST = 13
 _SCHEMA_LOCK = 0x506C696D736F6C6C
 _SCHEMA_SECONDS = 60
 
+
+class AnotherSession(Busy):
+    """Names were given in another session than this one: a pool in between may do that."""
+
+
 # By the first characters of the SQLSTATE; the longest that fits counts.
 _FAULTS: dict[str, type[DatabaseFault]] = {
     "08": Unreachable,  # connection exceptions
     "25006": Refusing,  # read-only transaction: a standby, or told to be
     "25P03": Unreachable,  # idle in transaction for too long
+    "26": AnotherSession,  # no statement of that name
     "28": NotPermitted,  # wrong password, no such user
     "3D000": Refusing,  # no such database
     "40": Busy,  # deadlock, serialization failure
     "42501": NotPermitted,
+    "42P05": AnotherSession,  # there is a statement of that name already
     "53": Refusing,  # disk full, out of memory
     "53300": Unreachable,  # too many connections
     "55P03": Busy,  # lock not available
@@ -74,6 +86,8 @@ class PostgreSQL(Server):
     def __init__(self, url: URL, options: DatabaseOptions) -> None:
         # psycopg2 is what the reference's URLs name, or mean when they name none.
         super().__init__(url.set(drivername="postgresql+psycopg"), options)
+        self._by_name: WeakKeyDictionary[psycopg.Connection[Any], ByName] = WeakKeyDictionary()
+        self._sessions_are_ours = True
 
     def connect_arguments(self) -> dict[str, Any]:
         return {
@@ -135,6 +149,20 @@ class PostgreSQL(Server):
     def last_answer(self, connection: Any, message: str) -> list[Any]:
         connection.pgconn.send_query(message.encode())
         return _rows(connection, _last_result(connection.pgconn))
+
+    def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        if not self._sessions_are_ours:
+            super().run_last(connection, statements)
+            return
+        writing = of(connection)
+        assert writing is not None, "a transaction that writes"
+        known = self._by_name.setdefault(writing.driver, ByName())
+        try:
+            super().run_last(connection, known.told(statements))
+        except (AnotherSession, DBAPIError) as error:
+            self._sessions_are_ours = not isinstance(translated(error, self.fault_of), AnotherSession)
+            raise
+        known.remember()
 
     def say_head(self, connection: Any) -> None:
         connection.pgconn.send_query_prepared(_HEAD, None)
