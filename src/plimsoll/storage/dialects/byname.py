@@ -18,6 +18,9 @@ MOST = 256
 MOST_VALUES = 100
 """In one of them: those for many rows are seldom for as many again."""
 
+_Call = tuple[str, str]
+"""The name of a statement, and the words by which it is told."""
+
 
 class ByName:
     """What one session knows. First `told`, and `remember` if it was done: else nobody knows how far it came."""
@@ -29,27 +32,28 @@ class ByName:
         # given twice: what became of it is not known if its message failed.
         begin = f"plimsoll_{secrets.token_hex(8)}"
         self._names = (f"{begin}_{number}" for number in itertools.count(1))
-        self._known: dict[str, str] = {}
-        """The name of each statement, by its words."""
-        self._new: dict[str, str] = {}
+        self._known: dict[str, _Call] = {}
+        """By the words of the statements."""
+        self._new: dict[str, _Call] = {}
 
     def told(self, statements: Sequence[Statement]) -> list[Statement]:
         """The same statements, by their names; those that are new are given one."""
         self._new = {}
         spoken: list[Statement] = []
         if len(self._known) > MOST:
-            spoken += [Statement(f"DEALLOCATE {name}") for name in self._known.values()]
+            spoken += [Statement(f"DEALLOCATE {name}") for name, _ in self._known.values()]
             self._known = {}
         for each in statements:
             sql, values = each
             if not values or len(values) > MOST_VALUES:
                 spoken.append(each)
                 continue
-            name = self._known.get(sql) or self._new.get(sql)
-            if name is None:
-                name = self._new[sql] = next(self._names)
+            call = self._known.get(sql) or self._new.get(sql)
+            if call is None:
+                name = next(self._names)
+                call = self._new[sql] = name, f"EXECUTE {name}({', '.join(['%s'] * len(values))})"
                 spoken.append(Statement(f"PREPARE {name} AS {_numbered(sql)}"))
-            spoken.append(Statement(f"EXECUTE {name}({', '.join(['%s'] * len(values))})", values))
+            spoken.append(Statement(call[1], values))
         return spoken
 
     def remember(self) -> None:
