@@ -179,9 +179,38 @@ def aside(work: Callable[[], T]) -> T:
     return done
 
 
-def aside_for_a_moment(work: Callable[[], T]) -> T:
-    """The same for what is soon done. Who is alone does it here: to hand it to a thread takes as long."""
-    return aside(work) if AT_WORK.count > 1 else work()
+class Errand:
+    """Work that is mostly soon done, and is done here then: to hand it to a thread takes as long.
+
+    If it took long, it is done aside for a while, so that others can go on meanwhile; then it is tried here again.
+    """
+
+    __slots__ = ("_moment", "_times_aside")
+
+    def __init__(self, moment: float) -> None:
+        self._moment = moment
+        """Seconds that others can wait for it."""
+        self._times_aside = 0
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether others go on while it is done."""
+        return self._times_aside > 0
+
+    def do(self, work: Callable[[], T]) -> T:
+        if self._times_aside:
+            self._times_aside -= 1
+            return aside(work) if AT_WORK.count > 1 else work()
+        begun = time.perf_counter()
+        try:
+            return work()
+        finally:
+            if time.perf_counter() - begun > self._moment:
+                self._times_aside = _TIMES_ASIDE
+
+
+_TIMES_ASIDE = 16
+"""So seldom others wait for what takes long."""
 
 
 def wait_for_input(descriptor: int) -> None:

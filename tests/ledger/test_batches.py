@@ -180,13 +180,25 @@ def test_who_comes_late_to_a_batch_with_a_rename_is_known_by_the_new_name(
 def test_half_of_those_at_work_are_written_while_the_other_half_is_decided(
     ledgers: tuple[Ledger, Ledger], at_work: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(Database, "works_by_itself", True)
+    assert sizes_of_batches(ledgers[0], at_work, monkeypatch) == sizes
+
+
+def test_all_who_wait_are_written_where_the_database_is_this_process(
+    ledgers: tuple[Ledger, Ledger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Database, "works_by_itself", False)
+    assert sizes_of_batches(ledgers[0], 5, monkeypatch) == [6]
+
+
+def sizes_of_batches(ledger: Ledger, at_work: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Of six that wait, while so many are at work."""
     counted = Counted()
     monkeypatch.setattr("plimsoll.ledger.ledger.AT_WORK", counted)
 
     def adding(uuid: str) -> Command:
         return Command("test", SOMEBODY, lambda d: trees.add_provider(d, uuid, uuid, None))
 
-    ledger, _ = ledgers
     ledger._queue.extend(Ticket(adding(uuid)) for uuid in "abcdef")
     found = []
     with contextlib.ExitStack() as all_of_them:
@@ -199,7 +211,7 @@ def test_half_of_those_at_work_are_written_while_the_other_half_is_decided(
             ledger._write_batch(turn)
             turn.pass_on()
             found.append(len(ledger.world().providers) - before)
-    assert found == sizes
+    return found
 
 
 def test_one_provider_may_come_change_and_go_and_come_again_in_one_batch(

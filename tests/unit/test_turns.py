@@ -11,29 +11,45 @@ import pytest
 from plimsoll.turns import Counted
 
 HERE_OR_ASIDE = """
+import time
 from gevent import monkey
 monkey.patch_all()
-from plimsoll.turns import AT_WORK, aside, aside_for_a_moment
+from plimsoll.turns import AT_WORK, Errand, aside
 
-real_thread = monkey.get_original("threading", "get_ident")
+real_thread, sleep = monkey.get_original("threading", "get_ident"), monkey.get_original("time", "sleep")
 here = real_thread()
+errand = Errand(0.05)
 
-def is_done_here(how):
-    return how(real_thread) == here
+def where(how, seconds=0):
+    done = how(lambda: sleep(seconds) or real_thread())
+    print("here" if done == here else "aside", errand.is_aside)
 
-with AT_WORK:
-    print(is_done_here(aside), is_done_here(aside_for_a_moment))
-    with AT_WORK:
-        print(is_done_here(aside), is_done_here(aside_for_a_moment))
-print(is_done_here(aside_for_a_moment))
+with AT_WORK, AT_WORK:
+    where(aside)
+    where(errand.do)
+    where(errand.do, 0.1)
+    where(errand.do)
+    AT_WORK.count -= 1
+    where(errand.do)
+    AT_WORK.count += 1
+    for _ in range(14):
+        errand.do(lambda: None)
+    where(errand.do)
 """
 
 
-def test_who_is_alone_does_here_what_is_soon_done() -> None:
+def test_what_took_long_is_done_aside_for_a_while_unless_nobody_waits_for_it() -> None:
     done = subprocess.run(
         [sys.executable, "-c", HERE_OR_ASIDE], capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stdout.split("\n")[:3] == ["False True", "False False", "True"]
+    assert done.stdout.splitlines() == [
+        "aside False",
+        "here False",
+        "here True",  # it has taken long
+        "aside True",
+        "here True",  # one client alone
+        "here False",
+    ]
 
 
 HEARD = """

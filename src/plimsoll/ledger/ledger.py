@@ -101,7 +101,7 @@ class Ledger:
         queue = self._queue
         if not queue:
             return []
-        room = _most_at_once() - len(tickets)
+        room = self._most_at_once() - len(tickets)
         taken: list[Ticket] = []
         while queue and len(taken) < room:
             ticket = queue.popleft()
@@ -110,14 +110,14 @@ class Ledger:
         tickets += taken
         return taken
 
+    def _most_at_once(self) -> int:
+        """All who wait, where the database is this process. Else half of those at work: while their batch is at the
+        database, the other half is decided.
 
-def _most_at_once() -> int:
-    """Half of those at work: while their batch is at the database, the other half is decided.
-
-    Else nearly all of them end up in one batch: the database waits until it is decided, and then all wait for that.
-    Who has just been answered counts as well: most come back. Two are better off together.
-    """
-    half = (AT_WORK.lately() + 1) // 2
-    if half > 2:
-        return min(half, MOST_AT_ONCE)
-    return 2 if half else MOST_AT_ONCE  # nobody counts them here
+        Nearly all of them would end up in one batch: the database waits until it is decided, and then all wait for that.
+        Who has just been answered counts as well: most come back. Two are better off together.
+        """
+        half = (AT_WORK.lately() + 1) // 2 if self.database.works_by_itself else 0
+        if half > 2:
+            return min(half, MOST_AT_ONCE)
+        return 2 if half else MOST_AT_ONCE  # or nobody counts them

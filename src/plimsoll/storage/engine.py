@@ -120,6 +120,11 @@ class Database:
         """Runs the last statements of a `write`, which is committed when this returns."""
         self._dialect.run_last(connection, statements)
 
+    @property
+    def works_by_itself(self) -> bool:
+        """Whether this process can get on with something else while a transaction is written and committed."""
+        return self._dialect.works_by_itself
+
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
         """What makes the database count so many new rows that brought their ids, where it does not by itself."""
         return self._dialect.counting_along(table, rows)

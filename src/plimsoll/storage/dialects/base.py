@@ -85,6 +85,10 @@ class Dialect(Protocol):
         Raises OutcomeUnknown if no answer came.
         """
 
+    @property
+    def works_by_itself(self) -> bool:
+        """Whether this process can get on with something else while a transaction is written and committed."""
+
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
         """What makes the database count so many new rows that brought their ids, where it does not by itself."""
 

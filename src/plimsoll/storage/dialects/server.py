@@ -189,6 +189,10 @@ class Server(ABC):
     def taking_the_head(self) -> Statement:
         return Statement(f"{QUERY} FOR UPDATE")
 
+    @property
+    def works_by_itself(self) -> bool:
+        return True
+
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
         return ()
 

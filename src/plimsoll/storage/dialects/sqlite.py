@@ -29,7 +29,7 @@ from plimsoll.storage.dialects.writing import of, tell_outcome
 from plimsoll.storage.faults import Busy, DatabaseFault, Overtaken, Refusing, Unreachable
 from plimsoll.storage.head import QUERY, Head
 from plimsoll.storage.statements import Statement, query
-from plimsoll.turns import aside_for_a_moment
+from plimsoll.turns import Errand
 
 # Our own writers queue at the turnstile, so only a stranger (a shell, a backup) can make SQLite wait at all.
 BUSY_SECONDS = 15.0
@@ -39,6 +39,8 @@ LOG_SIZE_LIMIT = 64 * 1024 * 1024
 CHECKPOINT_PAGES = 8_000
 """So many pages of the log are half of that. Claims change the same pages over and over: each is copied once in that time."""
 WRITER_CACHE_KIB = 16_384
+LONG_COMMIT = 0.003
+"""Seconds. On a disk that keeps what it is given at once a commit takes a tenth of that."""
 """A claim touches some page of every index, each time another one."""
 
 IDLE_READERS = 8
@@ -73,6 +75,7 @@ class SQLite:
         self.where = str(self.path)
         self._url = url.set(database=self.where)
         self._options = options
+        self._commit = Errand(LONG_COMMIT)
         self._start_afresh()
         begin_anew_after_fork(self)
 
@@ -149,13 +152,17 @@ class SQLite:
             for each in statements:
                 driver.execute(*each)
             try:
-                aside_for_a_moment(lambda: driver.execute("COMMIT"))  # it waits for the disk
+                self._commit.do(lambda: driver.execute("COMMIT"))  # it waits for the disk
             except Exception as error:
                 tell_outcome(as_sqlalchemys(error, connection.dialect), self.fault_of)
                 raise
         except sqlite3.Error as error:
             raise as_sqlalchemys(error, connection.dialect) from error
         writing.committed = True
+
+    @property
+    def works_by_itself(self) -> bool:
+        return self._commit.is_aside
 
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
         return ()
