@@ -222,9 +222,8 @@ class AllocationsReplaced(Effect):
         for sign, allocations in ((-1, self.before), (1, self.after)):
             for uuid, resource_class, amount in allocations:
                 if uuid not in sums:
-                    if (
-                        uuid not in providers
-                    ):  # an allocation that outlived its provider: `db verify` tells of it
+                    # An allocation may have outlived its provider: `db verify` tells of it.
+                    if uuid not in providers:
                         continue
                     sums[uuid] = dict(providers[uuid].used)
                 used = sums[uuid]

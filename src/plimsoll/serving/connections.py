@@ -144,7 +144,7 @@ class Connection:
         # For all of its head: whoever sends that drop by drop is not waited for.
         self._waiting = time.monotonic()
         while not begun:
-            content = self._received()
+            content = b"" if self._requests.are_over else self._received()
             if not content:
                 return None
             if foresee and content.startswith(_GET) and content.endswith(_END_OF_HEAD):

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from urllib.parse import quote
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from oslo_context import context
@@ -211,5 +212,7 @@ _IN_COMMON = logging.LogRecord(LOG.name, logging.INFO, __file__, 0, _FORM, (), N
 
 def _uri(environ: WSGIEnvironment) -> str:
     path = f"{environ.get('SCRIPT_NAME', '')}{environ.get('PATH_INFO', '')}"
+    if not path.isprintable():  # a line end in it would begin a line that nobody has logged
+        path = quote(path, encoding="latin-1")
     query = environ.get("QUERY_STRING")
     return f"{path}?{query}" if query else path

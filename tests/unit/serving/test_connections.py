@@ -17,7 +17,7 @@ import pytest
 
 from plimsoll.serving.connections import Connections
 from plimsoll.serving.headers import Headers
-from plimsoll.serving.requests import AT_HAND, LONGEST_HEAD
+from plimsoll.serving.requests import AT_HAND, LONGEST_HEAD, Unreadable
 
 SHOWN = ("REQUEST_METHOD", "PATH_INFO", "QUERY_STRING", "SERVER_PROTOCOL", "REMOTE_ADDR", "CONTENT_TYPE")
 
@@ -385,6 +385,23 @@ def test_a_body_that_nobody_read_ends_the_connection(connect: Connect) -> None:
     client.send(b"x" * 2 * AT_HAND)
     assert client.answer()[::2] == (200, b"ok")
     client._socket.shutdown(socket.SHUT_WR)
+    assert client.has_been_left()
+
+
+def test_what_is_no_request_after_a_long_body_ends_the_connection(connect: Connect) -> None:
+    def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            environ["wsgi.input"].read()
+        except Unreadable:
+            start_response("500 Internal Server Error", [("content-length", "0")])
+        return []
+
+    client = connect(app)
+    client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % (AT_HAND + 2))
+    client.send(b"x" * AT_HAND)
+    time.sleep(0.2)  # it is being read by now
+    client.send(b"xx\0no request")
+    assert client.answer()[0] == 500
     assert client.has_been_left()
 
 

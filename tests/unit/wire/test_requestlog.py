@@ -52,6 +52,13 @@ def test_the_line_says_who_asked_what_and_what_came_of_it(caplog: pytest.LogCapt
     ]
 
 
+def test_a_line_end_in_a_path_begins_no_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "placement.requestlog"):
+        call(PATH_INFO="/traits/A\nforged \xc3\xa9\x1b[2J")
+    (record,) = caplog.records
+    assert '"PUT /placement/traits/A%0Aforged%20%C3%A9%1B%5B2J"' in record.getMessage()
+
+
 class Answer(list[bytes]):
     is_closed = False
 
