@@ -2,13 +2,16 @@
 
 """Sessions of PostgreSQL know by name what is said to them over and over, unless somebody in between mixes them up."""
 
+import contextlib
 from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import text
 
 from plimsoll.service.placement import Placement
 from plimsoll.storage.dialects.postgresql import PostgreSQL
+from plimsoll.storage.engine import Database
 from tests.ledger.test_ledger import make
 from tests.support.databases import Databases
 
@@ -56,3 +59,21 @@ def test_names_that_another_session_was_given_are_done_without(
     assert not names(sessions[-1])
     assert [second.name, third.name] == ["second", "third"]
     assert placement.snapshot().world.provider(third.uuid) == third
+
+
+def test_names_outlive_a_transaction_that_is_taken_back(
+    placement: Placement, database: Database, sessions: list[psycopg.Connection[Any]]
+) -> None:
+    class TakenBack(Exception):
+        pass
+
+    make(placement, "first")
+    known = names(sessions[-1])
+    with contextlib.suppress(TakenBack), database.write() as conn:
+        for _ in range(10):  # until psycopg would give it a name
+            conn.execute(text("SELECT 1"))
+        conn.exec_driver_sql("ROLLBACK -- in words that it has not seen yet")
+        raise TakenBack
+    make(placement, "second")
+    assert known
+    assert names(sessions[-1]) == known

@@ -110,6 +110,8 @@ class PostgreSQL(Server):
         connection.read_only = True
 
     def set_up_writer(self, connection: psycopg.Connection[Any]) -> None:
+        # What psycopg has given names to by itself it lets the session forget after a rollback, and all other names with it.
+        connection.prepare_threshold = None
         connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
         connection.execute(f"SET idle_in_transaction_session_timeout = '{ABANDONED_SECONDS}s'")
         connection.commit()
