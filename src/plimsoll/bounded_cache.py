@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A cache that is bounded in entries and in bytes, for keys that clients choose.
+
+`functools.lru_cache` counts entries only: 1,024 header values of 64 kB are 64 MB. A cache whose key or value contains
+text of a request is a `BoundedCache`, or a function with `bounded_cache`.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Set as AbstractSet
+from functools import wraps
+from typing import Any, Generic, ParamSpec, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+P = ParamSpec("P")
+
+MAX_KEY_BYTES = 2048
+"""Keys that clients repeat are shorter. A longer key costs more memory than recomputing its value is worth."""
+
+_ENTRY_BYTES = 128
+"""What a dictionary and the tuple of an entry take, rounded up."""
+
+
+class BoundedCache(Generic[K, V]):
+    """A thread-safe mapping that drops its oldest entries when it exceeds `max_entries` or `max_bytes`.
+
+    An entry whose key exceeds `max_key_bytes`, or that alone exceeds `max_bytes`, is not stored. Reads take no lock and do
+    not change the order, so the entry that was stored first is dropped first, however often it is read.
+    """
+
+    __slots__ = ("_bytes", "_entries", "_lock", "_max_bytes", "_max_entries", "_max_key_bytes", "_size_of")
+
+    def __init__(
+        self,
+        max_entries: int,
+        max_bytes: int,
+        *,
+        max_key_bytes: int = MAX_KEY_BYTES,
+        size_of: Callable[[V], int] | None = None,
+    ) -> None:
+        """`size_of` is needed for values that are no plain data: `deep_size` does not look into other objects."""
+        self._max_entries = max_entries
+        self._max_bytes = max_bytes
+        self._max_key_bytes = max_key_bytes
+        self._size_of: Callable[[V], int] = size_of or deep_size
+        self._entries: dict[K, tuple[V, int]] = {}
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: K) -> V | None:
+        entry = self._entries.get(key)
+        return None if entry is None else entry[0]
+
+    def put(self, key: K, value: V) -> None:
+        """Store the value, in place of the one that this key has."""
+        key_bytes = deep_size(key)
+        size = _ENTRY_BYTES + key_bytes + self._size_of(value)
+        with self._lock:
+            self._drop(key)
+            if key_bytes > self._max_key_bytes or size > self._max_bytes:
+                return
+            while len(self._entries) >= self._max_entries or self._bytes + size > self._max_bytes:
+                self._drop(next(iter(self._entries)))
+            self._entries[key] = value, size
+            self._bytes += size
+
+    def discard(self, key: K) -> None:
+        with self._lock:
+            self._drop(key)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._entries.clear()
+            self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def size(self) -> int:
+        """Bytes that the entries take, by estimate."""
+        return self._bytes
+
+    def _drop(self, key: K) -> None:
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._bytes -= entry[1]
+
+
+def bounded_cache(
+    max_entries: int,
+    max_bytes: int,
+    *,
+    max_key_bytes: int = MAX_KEY_BYTES,
+    size_of: Callable[[Any], int] | None = None,
+) -> Callable[[Callable[P, V]], Callable[P, V]]:
+    """Decorate a function of positional, hashable arguments to keep its results; exceptions are not kept.
+
+    Arguments that are equal share an entry, 1 and 1.0 for instance, as with `lru_cache`.
+    """
+
+    def decorate(function: Callable[P, V]) -> Callable[P, V]:
+        # Results are wrapped, because None is a result too.
+        results: BoundedCache[tuple[object, ...], tuple[V]] = BoundedCache(
+            max_entries,
+            max_bytes,
+            max_key_bytes=max_key_bytes,
+            size_of=None if size_of is None else lambda result: size_of(result[0]),
+        )
+
+        @wraps(function)
+        def cached(*args: P.args, **kwargs: P.kwargs) -> V:
+            assert not kwargs, "arguments of a cached function are positional"
+            found = results.get(args)
+            if found is None:
+                found = (function(*args, **kwargs),)
+                results.put(args, found)
+            return found[0]
+
+        return cached
+
+    return decorate
+
+
+def deep_size(value: object) -> int:
+    """Bytes that a value takes with all that it contains, for plain data: texts, numbers, sequences, mappings and sets.
+
+    What is shared counts each time. Of any other object only its own size counts.
+    """
+    total = 0
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        total += sys.getsizeof(one)
+        if isinstance(one, Mapping):
+            pending.extend(one.keys())
+            pending.extend(one.values())
+        elif isinstance(one, tuple | list | AbstractSet):
+            pending.extend(one)
+    return total
