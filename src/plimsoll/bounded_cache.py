@@ -101,7 +101,7 @@ def bounded_cache(
 ) -> Callable[[Callable[P, V]], Callable[P, V]]:
     """Decorate a function of positional, hashable arguments to keep its results; exceptions are not kept.
 
-    Arguments that are equal share an entry, 1 and 1.0 for instance, as with `lru_cache`.
+    Arguments that are equal share an entry, 1 and True for instance, as with `lru_cache`.
     """
 
     def decorate(function: Callable[P, V]) -> Callable[P, V]:
