@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import threading
 import time
 from collections import Counter
@@ -35,12 +36,14 @@ class ServiceOn(Service):
 
     @property
     def environment(self) -> dict[str, str]:
+        theirs = super().environment
+        paths = [str(IMPATIENCE), *filter(None, [theirs.get("PYTHONPATH")])]
         ours = {
             "OS_PLACEMENT_DATABASE__CONNECTION": self._url,
             "OS_PLIMSOLL__VERIFY_INTERVAL": "0",
-            "PYTHONPATH": str(IMPATIENCE),
+            "PYTHONPATH": os.pathsep.join(paths),
         }
-        return super().environment | self._patience | ours
+        return theirs | self._patience | ours
 
     def wait(self) -> None:
         """Until it answers again: a worker that was killed is replaced by another."""

@@ -59,6 +59,9 @@ class Service:
     @property
     def environment(self) -> dict[str, str]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
+        if "PYTHONPATH" in clean:  # the service runs in another directory
+            paths = clean["PYTHONPATH"].split(os.pathsep)
+            clean["PYTHONPATH"] = os.pathsep.join(str(Path(each).resolve()) for each in paths)
         settings = {
             "OS_PLACEMENT_CONFIG_DIR": str(self.directory),
             "OS_DEFAULT__STATE_PATH": str(self.directory),
