@@ -224,6 +224,17 @@ def wait_for_input(descriptor: int) -> None:
         waiting.poll()
 
 
+def wait_for_input_or_room(descriptor: int) -> None:
+    """Wait until the descriptor can be read from or written to."""
+    gevent = _gevent()
+    if gevent is not None:
+        gevent.socket.wait_readwrite(descriptor)
+    else:
+        waiting = select.poll()
+        waiting.register(descriptor, select.POLLIN | select.POLLOUT)
+        waiting.poll()
+
+
 def has_input(descriptor: int) -> bool:
     """Whether there is something to read there already, if only that the other side has hung up."""
     return bool(_looking(descriptor)(0))

@@ -33,7 +33,7 @@ from plimsoll.storage.faults import (
 )
 from plimsoll.storage.head import QUERY
 from plimsoll.storage.statements import Statement
-from plimsoll.turns import wait_for_input
+from plimsoll.turns import wait_for_input, wait_for_input_or_room
 
 OLDEST = 13
 
@@ -214,7 +214,11 @@ def _quoted(text: str) -> str:
 
 
 def _last_result(libpq: Any) -> Any:
-    """Of what was sent. libpq would wait itself, and let nobody else do anything meanwhile."""
+    """The last result of what was sent.
+
+    libpq's own functions that wait would block the thread, and with it every other request under gevent.
+    """
+    _flush(libpq)
     last = None
     libpq.consume_input()  # it may be there already
     while True:
@@ -225,6 +229,16 @@ def _last_result(libpq: Any) -> Any:
         if result is None:
             return last
         last = result
+
+
+def _flush(libpq: Any) -> None:
+    """Send what libpq has buffered: a connection that does not block takes only what fits into the socket's buffer.
+
+    Input is read meanwhile, because a server whose answers are not read stops reading as well.
+    """
+    while libpq.flush():
+        wait_for_input_or_room(libpq.socket)
+        libpq.consume_input()
 
 
 def _rows(connection: Any, result: Any) -> list[tuple[Any, ...]]:

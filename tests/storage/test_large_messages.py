@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Messages of many megabytes between service and server, over a network that takes them in small pieces."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import make_url
+
+from tests.support.databases import Databases
+from tests.support.relay import Relay
+
+MEGABYTES = 6
+WRITE = """
+import sys
+if sys.argv[2] == "gevent":
+    from gevent import monkey
+    monkey.patch_all()
+from datetime import datetime
+from plimsoll.domain.actor import Actor
+from plimsoll.storage import changes
+from plimsoll.storage.changes import Change
+from plimsoll.storage.engine import Database
+from plimsoll.storage.statements import query
+
+database = Database(sys.argv[1])
+effects = "[" + " " * (int(sys.argv[3]) << 20) + "]"
+with database.write() as conn:
+    head = changes.lock_head(conn)
+    change = Change(head.seq + 1, datetime(2026, 1, 1), Actor("u", "p", "req-1"), "test", effects)
+    database.run_last(conn, changes.appending(conn.dialect, [change], head, 7))
+with database.read() as conn:
+    assert len(changes.since(conn, 0, 1)[0].effects) == len(effects)
+many = ["x" * 36] * (int(sys.argv[3]) << 20 >> 6)
+with database.write() as conn:
+    changes.lock_head(conn)
+    asked = query(conn.dialect, "SELECT uuid FROM consumers WHERE uuid IN (...)", many)
+    assert database.ask_together(conn, [asked]) == [[]]
+print("written")
+"""
+
+
+@pytest.fixture
+def relay(databases: Databases, url: str) -> Iterator[Relay]:
+    if databases.engine == "sqlite":
+        pytest.skip("SQLite has no network")
+    place = make_url(url)
+    with Relay(place.host or "", place.port or 0) as relay:
+        yield relay
+
+
+@pytest.mark.parametrize("waiting", ["gevent", "threads"])
+def test_a_message_that_fits_into_no_buffer_is_sent_whole(relay: Relay, url: str, waiting: str) -> None:
+    through = make_url(url).set(port=relay.port).render_as_string(hide_password=False)
+    done = subprocess.run(
+        [sys.executable, "-c", WRITE, through, waiting, str(MEGABYTES)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stdout == "written\n", done.stderr
+    assert relay.longest_message > MEGABYTES << 20
