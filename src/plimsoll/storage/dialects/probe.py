@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from plimsoll.storage.head import BEGINNING, Head
-from plimsoll.turns import AT_WORK, give_way
+from plimsoll.turns import AT_WORK, run_ready
 
 
 class Probe:
@@ -82,7 +82,7 @@ class Probe:
         while answered < number:
             if not self._under_way:
                 if AT_WORK.count > 1:
-                    give_way()  # whoever comes before it is asked shares it
+                    run_ready()  # whoever comes before it is asked shares it
                 self._ask()
             self._last = answered, head = self._asked, Head(*self._hear_on(self._connection))
             self._under_way = False
