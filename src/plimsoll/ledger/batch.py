@@ -60,6 +60,8 @@ class Batch:
         self.statements: list[Statement] = []
         """What was accepted, to be written and committed."""
         self.log: list[Change] = []
+        self.before = present.head
+        """The head that the commands were decided at."""
         self.snapshot = present
 
     def decide(self, tickets: Sequence[Ticket]) -> None:

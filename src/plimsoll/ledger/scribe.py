@@ -4,8 +4,6 @@
 
 A batch that was surely not written is tried again for a while. One whose commit got no answer is looked for in
 the change log, under the head's lock, before it is answered or tried again: nobody can write in between.
-Nodes of a Galera cluster race for the head, and the winner is the quickest to start the next race: whoever has lost
-one lately rests a little after its commits, so that all come to write.
 """
 
 from __future__ import annotations
@@ -23,6 +21,7 @@ from plimsoll.domain.refusals import RowInTheWay
 from plimsoll.ledger.attempts import Attempts, Forgotten, InDoubt, TakeUp
 from plimsoll.ledger.batch import Batch
 from plimsoll.ledger.command import Answer, Ticket
+from plimsoll.ledger.pacer import CommitPacer
 from plimsoll.ledger.pen import Turn
 from plimsoll.ledger.present import Present
 from plimsoll.ledger.pruner import Pruner
@@ -36,10 +35,6 @@ PATIENCE = 8.0
 PATIENCE_IN_DOUBT = 45.0
 """Seconds for which we try to find out what became of a commit."""
 FIRST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE_IN_A_RACE = 0.002, 0.5, 0.01
-LONGEST_REST = 0.03
-"""Seconds that a scribe leaves to others after a commit,"""
-RACING = 2.0
-"""for so long after it has lost a race."""
 
 
 class Scribe:
@@ -50,7 +45,8 @@ class Scribe:
     ) -> None:
         self._attempts = Attempts(database, present, clock)
         self._pruner = Pruner(database, change_log_keep)
-        self._lost_a_race = self._last_commit = -RACING
+        self._database = database
+        self._pacer = CommitPacer()
 
     def nothing_under_way(self) -> AbstractContextManager[object]:
         """Waits for what is being written, and keeps others from writing."""
@@ -83,18 +79,17 @@ class Scribe:
             self._finish(batch)
 
     def _finish(self, batch: Batch) -> None:
-        self._last_commit = time.monotonic()
+        self._pacer.note_commit(time.monotonic(), batch.before, batch.snapshot.head)
         batch.committed()
         self._pruner.after(batch)
 
     def _commit(self, tickets: list[Ticket], take_up: TakeUp, turn: Turn, *, believing: bool = True) -> Batch:
         """The batch that was committed. Raises when surely nothing was written, or OutcomeUnknown."""
+        self._let_other_nodes_commit()
         began = time.monotonic()
         pause = FIRST_PAUSE
         doubtful: list[Batch] = []
         fault: DatabaseFault
-        if began - self._lost_a_race < RACING:
-            self._leave_time_to_others()
         while True:
             try:
                 return self._attempts.make(tickets, take_up, turn, doubtful, believing=believing)
@@ -111,7 +106,7 @@ class Scribe:
                 fault = Unreachable(error)
                 believing = False
             if isinstance(fault, Busy):
-                self._lost_a_race = time.monotonic()
+                self._pacer.note_lost_race(time.monotonic())
             patience = PATIENCE_IN_DOUBT if doubtful else PATIENCE
             hopeless = isinstance(fault, Forgotten) if doubtful else isinstance(fault, Refusing)
             if hopeless or time.monotonic() - began + pause > patience:
@@ -122,6 +117,11 @@ class Scribe:
             LOG.info("Trying %s writes again: %s", len(tickets), fault)
             time.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, LONGEST_PAUSE_IN_A_RACE if isinstance(fault, Busy) else LONGEST_PAUSE)
+
+    def _let_other_nodes_commit(self) -> None:
+        pause = self._pacer.pause(time.monotonic()) if self._database.is_multi_primary else 0.0
+        if pause:
+            time.sleep(pause)
 
     def _given_up(self, doubtful: list[Batch], fault: DatabaseFault, turn: Turn) -> Batch:
         """Raises what to tell the clients, unless a doubtful batch was committed after all."""
@@ -134,11 +134,6 @@ class Scribe:
         if found is None:
             raise Interrupted(fault)
         return found
-
-    def _leave_time_to_others(self) -> None:
-        rest = self._last_commit + random.uniform(0, LONGEST_REST) - time.monotonic()
-        if rest > 0:
-            time.sleep(rest)
 
 
 def _in_the_rows(fault: Exception) -> Answer:

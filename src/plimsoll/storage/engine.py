@@ -125,6 +125,11 @@ class Database:
         """Whether this process can get on with something else while a transaction is written and committed."""
         return self._dialect.works_by_itself
 
+    @property
+    def is_multi_primary(self) -> bool:
+        """Whether several nodes accept writes, so that a lock at one of them does not exclude writers at another."""
+        return self._dialect.is_multi_primary
+
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
         """What makes the database count so many new rows that brought their ids, where it does not by itself."""
         return self._dialect.counting_along(table, rows)

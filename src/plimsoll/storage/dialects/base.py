@@ -89,6 +89,10 @@ class Dialect(Protocol):
     def works_by_itself(self) -> bool:
         """Whether this process can get on with something else while a transaction is written and committed."""
 
+    @property
+    def is_multi_primary(self) -> bool:
+        """Whether several nodes accept writes, so that a lock at one of them does not exclude writers at another."""
+
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
         """What makes the database count so many new rows that brought their ids, where it does not by itself."""
 

@@ -108,6 +108,10 @@ class MySQL(Server):
         self._is_mariadb = self._is_galera = False
         super()._start_afresh()
 
+    @property
+    def is_multi_primary(self) -> bool:
+        return self._is_galera
+
     def connect_arguments(self) -> dict[str, Any]:
         given = {"connect_timeout": CONNECT_SECONDS, "read_timeout": ANSWER_SECONDS}
         # SQLAlchemy asks for the first, to be told of rows that an update has found and not changed.

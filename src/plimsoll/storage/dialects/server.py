@@ -193,6 +193,10 @@ class Server(ABC):
     def works_by_itself(self) -> bool:
         return True
 
+    @property
+    def is_multi_primary(self) -> bool:
+        return False
+
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
         return ()
 

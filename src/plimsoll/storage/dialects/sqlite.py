@@ -164,6 +164,10 @@ class SQLite:
     def works_by_itself(self) -> bool:
         return self._commit.is_aside
 
+    @property
+    def is_multi_primary(self) -> bool:
+        return False
+
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
         return ()
 
