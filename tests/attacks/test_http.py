@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The HTTP conformance table, run against the socket of a real service."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.attacks.rfc import chunks, connections, fields, lengths, request_lines
+from tests.attacks.rfc.case import Case, Then
+from tests.attacks.sockets import Closed, RawConnection, Response, request
+from tests.support.running import Service
+
+CASES = [*request_lines.CASES, *fields.CASES, *lengths.CASES, *chunks.CASES, *connections.CASES]
+SECONDS = 8.0
+SETTLE_SECONDS = 8.0
+"""How long a connection that has to be closed may stay open: a server lingers for the rest of what is sent."""
+
+NOT_YET = frozenset((Path(__file__).parent / "rfc" / "not_yet.txt").read_text().splitlines())
+"""Cases that fail today, one name per line. A case that passes has to be taken out."""
+
+
+def _parameters() -> Iterator[object]:
+    for case in CASES:
+        mark = (
+            [pytest.mark.xfail(strict=True, reason="not yet as the RFC says")] if case.name in NOT_YET else []
+        )
+        yield pytest.param(case, id=case.name, marks=mark)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with Service(tmp_path_factory.mktemp("http")) as service:
+        yield service
+
+
+@pytest.mark.parametrize("case", list(_parameters()))
+def test_the_server_answers_as_the_rfc_says(case: Case, service: Service) -> None:
+    with RawConnection(service.port, SECONDS) as connection:
+        _send(connection, case)
+        answers = _answers(connection, case)
+        for answer in answers:
+            # The authentication layer answers 401 as plain text, as the reference does.
+            if answer.status >= 400 and answer.status != 401 and not case.unshaped and case.method != "HEAD":
+                assert answer.has_error_shape, (answer.status, answer.body[:300])
+        last = answers[-1] if answers else None
+        if (last is not None and last.is_closing) or case.then is Then.CLOSED:
+            assert connection.has_ended(SETTLE_SECONDS), "the connection stays open"
+        elif last is not None and case.then is Then.EITHER and last.status in case.closes_if:
+            assert connection.has_ended(SETTLE_SECONDS), f"the connection stays open after {last.status}"
+        elif case.then is Then.OPEN:
+            connection.send(request("GET", "/"))
+            assert connection.response().status == 200, "the next request is not answered"
+    if case.leaves is not None:
+        name = case.leaves.removeprefix("!")
+        assert _exists(service, name) is not case.leaves.startswith("!"), f"provider {name}"
+
+
+def test_a_client_that_waits_for_100_continue_gets_it_before_it_sends(service: Service) -> None:
+    body = b'{"name": "continued"}'
+    whole = request("POST", "/resource_providers", body, "Expect: 100-continue")
+    with RawConnection(service.port) as connection:
+        connection.send(whole[: -len(body)])
+        assert connection.interim_status() == 100
+        connection.send(body)
+        assert connection.response().status == 200
+
+
+def test_the_table_has_each_name_once() -> None:
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names)
+    assert names and set(names) >= NOT_YET
+
+
+@pytest.mark.xfail(strict=True, reason="a malformed body is an unexpected error today")
+def test_nothing_in_the_table_makes_the_service_log_an_exception(service: Service) -> None:
+    for case in CASES:
+        with RawConnection(service.port) as connection:
+            _send(connection, case)
+            connection.end_sending()
+            time.sleep(0.002)
+    assert _exists(service, "nothing of this name") is False
+    assert "Traceback" not in service.log()
+
+
+def _send(connection: RawConnection, case: Case) -> None:
+    size = case.piece or len(case.sent)
+    for begin in range(0, len(case.sent), size):
+        if not connection.try_send(case.sent[begin : begin + size]):
+            break
+        if case.piece and case.piece < 100:
+            time.sleep(0.0005)
+    if case.ends:
+        connection.end_sending()
+
+
+def _answers(connection: RawConnection, case: Case) -> list[Response]:
+    answers: list[Response] = []
+    for allowed in case.expected:
+        try:
+            answer = connection.response(case.method)
+        except Closed:
+            assert case.may_be_silent, f"closed after {[each.status for each in answers]}"
+            break
+        answers.append(answer)
+        assert answer.status in allowed, (
+            f"{answer.status} instead of {sorted(allowed)}: {answer.body[:300]!r}"
+        )
+    return answers
+
+
+def _exists(service: Service, name: str) -> bool:
+    with RawConnection(service.port) as connection:
+        connection.send(request("GET", f"/resource_providers?name={name.replace(' ', '%20')}"))
+        return bool(connection.response().json["resource_providers"])
