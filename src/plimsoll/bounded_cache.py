@@ -73,6 +73,15 @@ class BoundedCache(Generic[K, V]):
         with self._lock:
             self._drop(key)
 
+    def drop_oldest_while(self, condition: Callable[[V], bool]) -> None:
+        """Drop entries, the oldest first, up to the first one whose value does not meet the condition."""
+        with self._lock:
+            while self._entries:
+                key = next(iter(self._entries))
+                if not condition(self._entries[key][0]):
+                    return
+                self._drop(key)
+
     def clear(self) -> None:
         with self._lock:
             self._entries.clear()

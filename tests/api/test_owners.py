@@ -74,3 +74,21 @@ def test_an_owner_can_be_changed_with_the_next_claim(client: Api) -> None:
     claim(client, 1, "blue", "eve", {HOST: {"VCPU": 2}})
     assert client.get("/usages?project_id=red", "1.9").json == {"usages": {"VCPU": 5}}
     assert client.get("/usages?project_id=blue&user_id=eve", "1.9").json == {"usages": {"VCPU": 2}}
+
+
+@pytest.mark.parametrize("version", ["1.9", "1.37", "1.38", "1.39"])
+@pytest.mark.parametrize("roles", ["admin", "reader", ""])
+@pytest.mark.parametrize("parameter", ["project_id", "project_id=a&project_id"])
+def test_an_id_of_a_project_that_is_too_long_is_refused_for_every_caller(
+    client: Api, version: str, roles: str, parameter: str
+) -> None:
+    headers = {"X-Auth-Token": "ann:red", "X-Roles": roles}
+    for length, statuses in ((255, {"admin": 200}), (256, {}), (100_000, {})):
+        answer = client.call("GET", f"/usages?{parameter}={'p' * length}", version=version, headers=headers)
+        assert answer.status == statuses.get(roles, 400 if length > 255 else 403)
+        assert length <= 255 or "Invalid query string parameters" in answer.detail
+
+
+def test_an_id_of_a_user_that_is_too_long_is_refused(client: Api) -> None:
+    assert client.get(f"/usages?project_id=red&user_id={'u' * 256}").status == 400
+    assert client.get(f"/allocations?project_id={'p' * 256}").status == 400

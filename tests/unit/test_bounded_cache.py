@@ -65,6 +65,16 @@ def test_what_is_discarded_or_cleared_takes_no_bytes() -> None:
     assert (len(cache), cache.size) == (0, 0)
 
 
+def test_the_oldest_entries_are_dropped_up_to_the_first_that_does_not_meet_the_condition() -> None:
+    cache: BoundedCache[str, int] = BoundedCache(10, 10_000)
+    for key, value in (("a", 1), ("b", 2), ("c", 5), ("d", 1)):
+        cache.put(key, value)
+    cache.drop_oldest_while(lambda value: value < 3)
+    assert [cache.get(key) for key in "abcd"] == [None, None, 5, 1]
+    cache.drop_oldest_while(lambda value: True)
+    assert (len(cache), cache.size) == (0, 0)
+
+
 def test_threads_that_store_together_keep_the_count_of_bytes_right() -> None:
     cache: BoundedCache[int, str] = BoundedCache(50, 20_000)
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable
-from functools import lru_cache
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from plimsoll.bounded_cache import bounded_cache
 
 _CONNECTED = "plimsoll.connected_from"
 
@@ -37,6 +38,7 @@ def stranger(environ: WSGIEnvironment) -> str | None:
     return _stranger(environ.get("REMOTE_ADDR"), environ.get(_CONNECTED))
 
 
-@lru_cache(maxsize=1024)
+# REMOTE_ADDR is text of the client where proxy headers are parsed.
+@bounded_cache(max_entries=1024, max_bytes=512 << 10, max_key_bytes=512)
 def _stranger(*addresses: str | None) -> str | None:
     return next((address for address in addresses if address and not is_loopback(address)), None)

@@ -24,14 +24,18 @@ from plimsoll import config
 from plimsoll.access import overrides
 from plimsoll.access.identity import Caller
 from plimsoll.access.rules import list_rules
+from plimsoll.bounded_cache import BoundedCache
 
 LOG = logging.getLogger(__name__)
 
 LOOK_AGAIN_AFTER = 1.0
 """Seconds between two looks at the policy file."""
 
-REMEMBERED_AT_MOST = 10_000
-"""Decisions kept before all are forgotten: some hundred callers times some thirty rules."""
+MAX_DECISIONS = 10_000
+"""Decisions in the cache: some hundred callers times some thirty rules."""
+MAX_DECISION_BYTES = 32 << 20
+LONGEST_CASE = 4096
+"""Bytes of a rule, its caller and its target, beyond which the decision is not cached: most take about 2,000."""
 
 Target = Mapping[str, str | None]
 
@@ -125,7 +129,9 @@ class _RulesInForce:
         self._enforcer.rules = policy.Rules(dict(loaded.rules), loaded.rules.default_rule)
         self._enforcer.use_conf = False
         self._steady = {name for name in loaded.registered_rules if self._is_steady(name, set())}
-        self._remembered: dict[tuple[object, ...], bool] = {}
+        self._decisions: BoundedCache[tuple[object, ...], bool] = BoundedCache(
+            MAX_DECISIONS, MAX_DECISION_BYTES, max_key_bytes=LONGEST_CASE
+        )
 
     @property
     def rules(self) -> policy.Rules:
@@ -138,12 +144,10 @@ class _RulesInForce:
         if rule not in self._steady:
             return self._decide(rule, caller, target)
         case = (rule, caller, None if target is None else tuple(target.items()))
-        verdict = self._remembered.get(case)
+        verdict = self._decisions.get(case)
         if verdict is None:
             verdict = self._decide(rule, caller, target)
-            if len(self._remembered) >= REMEMBERED_AT_MOST:
-                self._remembered.clear()
-            self._remembered[case] = verdict
+            self._decisions.put(case, verdict)
         return verdict
 
     def _decide(self, rule: str, caller: Caller, target: Target | None) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Keystone said about tokens, remembered by this process for as long as `token_cache_time` says.
+"""A cache of Keystone's responses about tokens in this process, with the lifetime `token_cache_time`.
 
 It stands in for memcached where an operator has none. keystonemiddleware's own stand-in is deprecated, grows without
 bounds and looks through all it holds at each request.
@@ -9,14 +9,19 @@ bounds and looks through all it holds at each request.
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
-REMEMBERED_AT_MOST = 10_000
+import orjson
+
+from plimsoll.bounded_cache import BoundedCache
+
+MAX_TOKENS = 10_000
 """Tokens kept; every host of a cloud has one or two."""
+MAX_BYTES = 32 << 20
+"""An answer takes 1 to 2 kB."""
 
 Said = Mapping[str, Any]
 
@@ -24,39 +29,48 @@ Said = Mapping[str, Any]
 class TokenMemory:
     """Each token is known for `seconds` from when Keystone was asked: 0 is for ever, less is not at all.
 
-    That a token has expired is for the caller to see.
+    That a token has expired is for the caller to see. Answers are kept as JSON, a tenth of what the objects take. A token
+    that Keystone refused is not kept, as in keystonemiddleware: it may be good on the next attempt, when another node of
+    Keystone has caught up.
     """
 
     def __init__(
-        self, seconds: int, most: int = REMEMBERED_AT_MOST, clock: Callable[[], float] = time.monotonic
+        self,
+        seconds: int,
+        max_tokens: int = MAX_TOKENS,
+        max_bytes: int = MAX_BYTES,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._seconds = seconds or math.inf
-        self._most = most
         self._clock = clock
-        # All are kept equally long, so the first in is the first to go.
-        self._known: dict[bytes, tuple[float, Said]] = {}
-        self._changing = threading.Lock()
+        self._known: BoundedCache[bytes, tuple[float, bytes]] = BoundedCache(max_tokens, max_bytes)
 
     def get(self, token: str) -> Said | None:
-        until, said = self._known.get(_key(token), (0.0, None))
-        return said if self._clock() < until else None
+        entry = self._known.get(token_hash(token))
+        if entry is None or entry[0] <= self._clock():
+            return None
+        said: Said = orjson.loads(entry[1])
+        return said
 
     def put(self, token: str, said: Said) -> None:
         if self._seconds < 0:
             return
-        with self._changing:
-            now = self._clock()
-            self._known.pop(_key(token), None)
-            while self._known and (len(self._known) >= self._most or self._oldest()[0] <= now):
-                del self._known[next(iter(self._known))]
-            self._known[_key(token)] = now + self._seconds, _in_brief(said)
+        now = self._clock()
+        # All are kept equally long, so that the first in is the first to expire.
+        self._known.drop_oldest_while(lambda entry: entry[0] <= now)
+        self._known.put(token_hash(token), (now + self._seconds, orjson.dumps(_in_brief(said))))
 
-    def _oldest(self) -> tuple[float, Said]:
-        return next(iter(self._known.values()))
+    def __len__(self) -> int:
+        return len(self._known)
+
+    @property
+    def size(self) -> int:
+        """Bytes that the entries take, by estimate."""
+        return self._known.size
 
 
-def _key(token: str) -> bytes:
-    """Whoever sees our memory is not to find tokens there."""
+def token_hash(token: str) -> bytes:
+    """A key for the token, so that memory contains no tokens."""
     return sha256(token.encode()).digest()
 
 

@@ -191,11 +191,28 @@ def test_a_decision_is_made_once_per_case(
 def test_what_is_remembered_stays_bounded(
     make: Callable[[], Policy], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(policy_module, "REMEMBERED_AT_MOST", 10)
+    monkeypatch.setattr(policy_module, "MAX_DECISIONS", 10)
     policy = make()
     for number in range(100):
         assert policy.allows(USAGES, ADMIN, {"project_id": str(number)})
-    assert len(policy._rules_in_force._remembered) <= 10
+    assert len(policy._rules_in_force._decisions) <= 10
+
+
+def test_decisions_about_long_texts_are_not_kept(make: Callable[[], Policy]) -> None:
+    policy = make()
+    for number in range(20):
+        assert policy.allows(USAGES, ADMIN, {"project_id": f"{number}" + "p" * 100_000})
+        assert not policy.allows(LIST, Caller(f"{number}" + "u" * 100_000, "engines", ()))
+    assert len(policy._rules_in_force._decisions) == 0
+
+
+def test_decisions_are_bounded_in_bytes(make: Callable[[], Policy], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy_module, "MAX_DECISION_BYTES", 50_000)
+    policy = make()
+    for number in range(200):
+        policy.allows(USAGES, ADMIN, {"project_id": f"{number:03}" + "p" * 250})
+    assert 10 < len(policy._rules_in_force._decisions) < 100
+    assert policy._rules_in_force._decisions.size <= 50_000
 
 
 def test_a_check_that_asks_elsewhere_is_asked_every_time(make: Callable[[], Policy], file: Path) -> None:

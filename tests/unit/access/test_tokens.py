@@ -50,7 +50,7 @@ def test_zero_is_for_ever_as_in_memcached(clock: Clock) -> None:
 
 
 def test_the_oldest_make_room(clock: Clock) -> None:
-    memory = TokenMemory(300, most=2, clock=clock)
+    memory = TokenMemory(300, max_tokens=2, clock=clock)
     for token in ("a", "b", "a", "c"):
         memory.put(token, SAID)
         clock.now += 1
@@ -62,7 +62,7 @@ def test_what_is_no_longer_known_takes_no_room(clock: Clock) -> None:
     memory.put("a", SAID)
     clock.now += 301
     memory.put("b", SAID)
-    assert len(memory._known) == 1
+    assert len(memory) == 1
 
 
 def test_of_the_catalog_the_types_are_kept_and_what_was_said_stays_as_it_was(clock: Clock) -> None:
@@ -79,4 +79,22 @@ def test_of_the_catalog_the_types_are_kept_and_what_was_said_stays_as_it_was(clo
 def test_whoever_looks_into_memory_finds_no_token(clock: Clock) -> None:
     memory = TokenMemory(300, clock=clock)
     memory.put("a-very-secret-token", SAID)
-    assert "a-very-secret-token" not in repr(memory._known)
+    assert "a-very-secret-token" not in repr(memory._known._entries)
+
+
+def test_long_answers_take_no_more_bytes_than_there_are(clock: Clock) -> None:
+    memory = TokenMemory(300, max_bytes=1_000_000, clock=clock)
+    roles = [{"id": "r" * 32, "name": f"role {number}"} for number in range(1_000)]
+    for number in range(100):
+        memory.put(f"token {number}", {"token": {"user": {"id": "ada"}, "roles": roles}})
+        assert memory.size <= 1_000_000
+    assert memory.get("token 99") == {"token": {"user": {"id": "ada"}, "roles": roles}}
+    assert memory.get("token 0") is None
+
+
+def test_an_answer_is_a_copy_of_its_own(clock: Clock) -> None:
+    memory = TokenMemory(300, clock=clock)
+    memory.put("t", SAID)
+    first, second = memory.get("t"), memory.get("t")
+    assert first == second
+    assert first is not second

@@ -15,5 +15,6 @@ GROUP_NUMBER = "[1-9][0-9]*"
 
 UUID: Plain = {"type": "string", "format": "uuid"}
 GENERATION: Plain = {"type": "integer"}
-OWNER: Plain = {"type": "string", "minLength": 1, "maxLength": 255}
+LONGEST_OWNER = 255
+OWNER: Plain = {"type": "string", "minLength": 1, "maxLength": LONGEST_OWNER}
 """The id of a project or user, which is whatever the identity service says it is."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from plimsoll.service import providers, usages
 from plimsoll.wire.answers import Answer, document, now
+from plimsoll.wire.bodies.patterns import LONGEST_OWNER
 from plimsoll.wire.call import Call, accepted
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.queries.strings import parsed
@@ -19,8 +20,14 @@ def of_provider(call: Call) -> Answer:
 
 
 def project_asked_for(call: Call) -> dict[str, str | None]:
-    """What the policy looks at: a project's readers may see the usage of their own."""
-    return {"project_id": parsed(call.query_string).last("project_id")}
+    """The target of the policy rule: a reader of a project may see the usage of that project.
+
+    A text that is too long for the id of a project is refused here, so that the policy never sees it.
+    """
+    project = parsed(call.query_string).last("project_id")
+    if project is not None and len(project) > LONGEST_OWNER:
+        usages_request(call.query_string, call.version)  # raises the refusal of the schema
+    return {"project_id": project}
 
 
 def of_owner(call: Call) -> Answer:
