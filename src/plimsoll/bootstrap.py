@@ -26,14 +26,11 @@ from plimsoll.wire.app import make_app
 
 
 def prepare_database(conf: cfg.ConfigOpts, database: Database) -> None:
-    """Brings the schema up to date where that is ours to do, and refuses to start on any other that is not."""
-    if conf.placement_database.sync_on_startup or config.is_embedded(conf):
+    """Bring the schema up to date if sync_on_startup is set, else raise SchemaError unless it is current."""
+    if conf.placement_database.sync_on_startup:
         outsiders.take_over(database)
-    elif not migrate.is_current(database):
-        raise migrate.SchemaError(
-            f"The database {database.where} is not ready for this release. Run `plimsoll db sync`, or set"
-            " [placement_database]sync_on_startup."
-        )
+    else:
+        migrate.require_current(database)
 
 
 def open_placement(conf: cfg.ConfigOpts) -> Placement:
@@ -92,7 +89,7 @@ def verify(conf: cfg.ConfigOpts) -> list[Finding]:
 
     What a running service has in memory is compared by the service itself, see `ledger.audit`.
     """
-    database = open_database(conf)
+    database = open_database(conf, retry=False)
     try:
         with database.read() as conn:
             findings = checks.verify(conn)

@@ -22,7 +22,7 @@ from oslo_policy import opts as policy_opts
 
 import plimsoll
 from plimsoll import origins
-from plimsoll.options import CORS_DEFAULTS, EMBEDDED_DATABASE, OUR_OPTS
+from plimsoll.options import CORS_DEFAULTS, OUR_OPTS
 
 FILES_VARIABLE = "PLIMSOLL_CONFIG_FILES"
 """The environment variable by which `plimsoll serve` hands its --config-file options to its workers."""
@@ -123,23 +123,6 @@ def _profiler_opts() -> Sequence[tuple[str, Sequence[cfg.Opt]]]:
     return listed
 
 
-def database_url(conf: cfg.ConfigOpts) -> str:
-    """The URL of the database: the embedded one when a configuration prepared by others names none."""
-    url = conf.placement_database.connection
-    return str(url) if url else _embedded_url(conf)
-
-
-def names_database(conf: cfg.ConfigOpts) -> bool:
-    """Does anybody say which database it is, be it the one that would be taken anyway?"""
-    found = conf.get_location("connection", "placement_database")
-    return found is not None and found.location is not cfg.Locations.opt_default
-
-
-def is_embedded(conf: cfg.ConfigOpts) -> bool:
-    """Does the service bring its own database, which it then creates and keeps up to date by itself?"""
-    return database_url(conf) == _embedded_url(conf)
-
-
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Our options, as `oslo-config-generator --namespace plimsoll` asks for them."""
     return [(group or "DEFAULT", list(opts)) for group, opts in OUR_OPTS]
@@ -155,10 +138,6 @@ def _log_opts() -> list[tuple[str | None, Sequence[cfg.Opt]]]:
     (published,) = entry_points(group="oslo.config.opts", name="oslo.log")
     listed: list[tuple[str | None, Sequence[cfg.Opt]]] = published.load()()
     return listed
-
-
-def _embedded_url(conf: cfg.ConfigOpts) -> str:
-    return EMBEDDED_DATABASE.replace("$state_path", str(conf.state_path))
 
 
 def _register(conf: cfg.ConfigOpts, opts: Sequence[cfg.Opt], group: str | None) -> list[str]:

@@ -14,7 +14,6 @@ from oslo_config import cfg
 
 import plimsoll
 
-EMBEDDED_DATABASE = "sqlite:///$state_path/plimsoll.sqlite"
 UNKNOWN_OWNER = "00000000-0000-0000-0000-000000000000"
 
 DEFAULT_OPTS = [
@@ -28,7 +27,7 @@ DEFAULT_OPTS = [
     cfg.StrOpt(
         "state_path",
         default="/var/lib/plimsoll",
-        help="The directory for what the service keeps: the embedded database, unless connection says otherwise.",
+        help="A directory for use in other options: connection = sqlite:///$state_path/plimsoll.sqlite.",
     ),
     cfg.BoolOpt("log_options", default=True, help="Log the value of every option at start, at level DEBUG."),
 ]
@@ -80,9 +79,8 @@ PLACEMENT_OPTS = [
 DATABASE_OPTS = [
     cfg.StrOpt(
         "connection",
-        default=EMBEDDED_DATABASE,
         secret=True,
-        help="The database as an SQLAlchemy URL. By default an embedded SQLite file under state_path.",
+        help="The database as an SQLAlchemy URL. Required; only `plimsoll serve --dev` has a default.",
     ),
     cfg.StrOpt("connection_parameters", default="", help="Added to the URL: param1=value1&param2=value2."),
     cfg.BoolOpt(
@@ -96,8 +94,12 @@ DATABASE_OPTS = [
     cfg.StrOpt("mysql_sql_mode", default="TRADITIONAL", help="MySQL: the SQL mode of each session."),
     cfg.IntOpt("connection_recycle_time", default=3600, help="Seconds after which a connection is renewed."),
     cfg.IntOpt("max_pool_size", help="The most connections kept open in a process."),
-    cfg.IntOpt("max_retries", default=10, help="Attempts to reach the database at start; -1 for no end."),
-    cfg.IntOpt("retry_interval", default=10, help="Seconds between two attempts."),
+    cfg.IntOpt(
+        "max_retries",
+        default=10,
+        help="Retries while the service cannot reach the database at start; -1 for no end. Commands never retry.",
+    ),
+    cfg.IntOpt("retry_interval", default=10, help="Seconds between two such attempts."),
     cfg.IntOpt("max_overflow", help="Connections beyond max_pool_size when all are in use."),
     cfg.IntOpt("connection_debug", default=0, help="How much SQL to log: 0 is nothing, 100 is everything."),
     cfg.BoolOpt("connection_trace", default=False, help="Add the Python stack to SQL as comments."),
@@ -105,7 +107,7 @@ DATABASE_OPTS = [
     cfg.BoolOpt(
         "sync_on_startup",
         default=False,
-        help="Bring the schema up to date when the service starts. The embedded database always is.",
+        help="Bring the schema up to date when the service starts.",
     ),
 ]
 

@@ -38,10 +38,17 @@ class Line:
 
 def lines(conf: cfg.ConfigOpts) -> list[Line]:
     """All settings in all files, in the order in which they are read: of two that say the same, the last counts."""
-    files = [Path(file) for file in conf.config_file or ()]
+    return [line for file in files(conf) for line in _lines(file)]
+
+
+def files(conf: cfg.ConfigOpts) -> list[Path]:
+    """The files that were read, in order. A configuration that another program made may have read none."""
+    if "config_file" not in conf:
+        return []
+    found = [Path(file) for file in conf.config_file or ()]
     for directory in conf.config_dir or ():
-        files += sorted(Path(directory).glob("*.conf"))
-    return [line for file in files if file.is_file() for line in _lines(file)]
+        found += sorted(Path(directory).glob("*.conf"))
+    return [file for file in found if file.is_file()]
 
 
 def place(conf: cfg.ConfigOpts, group: str, option: str, file: str | None = None) -> str | None:
@@ -62,13 +69,28 @@ def variables() -> Iterator[tuple[str, str, str]]:
             yield name, "DEFAULT" if group == "default" else group, named[2].lower()
 
 
+def sections(conf: cfg.ConfigOpts) -> dict[str, str]:
+    """The sections in all files, also empty ones, each with the place where it first begins."""
+    found: dict[str, str] = {}
+    for file in files(conf):
+        for number, section, option in _read(file):
+            if option is None:
+                found.setdefault(section, f"{file}:{number}")
+    return found
+
+
 def _lines(file: Path) -> Iterator[Line]:
+    return (Line(section, option, file, number) for number, section, option in _read(file) if option)
+
+
+def _read(file: Path) -> Iterator[tuple[int, str, str | None]]:
+    """Number, section and option of each line that begins a section (with no option) or sets an option."""
     section = ""
     for number, line in enumerate(file.read_text().splitlines(), 1):
         if not line.strip() or line[0] in " \t#;":  # empty, more of the line before, a comment
             continue
         if line.startswith("["):
             section = line.strip()[1:-1]
+            yield number, section, None
         else:
-            option = re.split("[:=]", line, maxsplit=1)[0].strip().replace("-", "_")
-            yield Line(section, option, file, number)
+            yield number, section, re.split("[:=]", line, maxsplit=1)[0].strip().replace("-", "_")

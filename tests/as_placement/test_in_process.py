@@ -61,7 +61,7 @@ def test_loadapp_wants_a_database_to_be_named_and_to_be_ready(tmp_path: Path) ->
     conf = cfg.ConfigOpts()
     placement_conf.register_opts(conf)
     conf([], default_config_files=[])
-    with pytest.raises(config.ConfigError, match="value required for option connection"):
+    with pytest.raises(config.ConfigError, match=r"\[placement_database\] connection is required"):
         deploy.loadapp(conf)
     conf.set_override("connection", f"sqlite:///{tmp_path}/empty.sqlite", group="placement_database")
     with pytest.raises(SchemaError, match="is not ready for this release"):
@@ -197,7 +197,7 @@ def placement_api(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
 def test_nothing_is_served_while_nobody_names_a_database(
     settings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    unnamed = "value required for option connection in group [placement_database]: name the database"
+    unnamed = f"{settings}: [placement_database] connection is required, and there is no section"
     with pytest.raises(config.ConfigError) as problem:
         init_application()
     assert str(problem.value).startswith(unnamed)

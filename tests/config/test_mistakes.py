@@ -18,6 +18,7 @@ from plimsoll.serving import supervisor
 
 ROOT = Path(__file__).parents[2]
 
+NAMED = "[placement_database]\nconnection = sqlite:////srv/placement.sqlite\n"
 NOT_A_URL = "This is not a database URL. It has the form mysql+pymysql://"
 
 
@@ -116,14 +117,14 @@ def test_a_bad_url_in_the_environment_is_named_with_the_variable(monkeypatch: py
 )  # fmt: skip
 def test_a_log_that_cannot_be_written_stops_the_start(file: Path, setting: str, says: str) -> None:
     (file.parent / "garbage").write_text("garbage")
-    file.write_text(f"[DEFAULT]\nstate_path = {file.parent}\n{setting.format(here=file.parent)}\n")
+    file.write_text(f"{NAMED}[DEFAULT]\n{setting.format(here=file.parent)}\n")
     done = plimsoll("serve", "--port", "0", "--config-file", str(file))
     assert is_one_line(done), done.output
-    assert f"{file}:3: [DEFAULT] {says.format(here=file.parent)}" in done.stderr
+    assert f"{file}:4: [DEFAULT] {says.format(here=file.parent)}" in done.stderr
 
 
 def test_a_policy_that_is_broken_stops_the_start(file: Path) -> None:
-    file.write_text(f"[DEFAULT]\nstate_path = {file.parent}\n")
+    file.write_text(NAMED)
     (file.parent / "policy.yaml").write_text('"a": "role:b"\n{')
     done = plimsoll("serve", "--port", "0", "--config-file", str(file))
     assert is_one_line(done), done.output
@@ -131,7 +132,7 @@ def test_a_policy_that_is_broken_stops_the_start(file: Path) -> None:
 
 
 def test_a_plugin_for_keystone_that_is_not_there_stops_the_start(file: Path) -> None:
-    file.write_text(f"[DEFAULT]\nstate_path = {file.parent}\n[keystone_authtoken]\nauth_type = pasword\n")
+    file.write_text(f"{NAMED}[keystone_authtoken]\nauth_type = pasword\n")
     done = plimsoll("serve", "--port", "0", "--config-file", str(file))
     assert is_one_line(done), done.output
     assert (

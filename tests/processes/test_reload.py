@@ -21,17 +21,28 @@ PAUSE = 0.01
 GOES_ON = "Not reloaded, the service goes on as it was"
 
 
+class ConfiguredByFile(Service):
+    """A service whose database its file names, so that a reload can change it."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {name: value for name, value in super().environment.items() if "CONNECTION" not in name}
+
+
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     directory = tmp_path_factory.mktemp("service")
     configure(directory)
-    with Service(directory, workers=2) as service:
+    with ConfiguredByFile(directory, workers=2) as service:
         assert eventually(lambda: "listens on" in service.log())  # all of its workers do
         yield service
 
 
 def configure(directory: Path, log: str = "first.log", more: str = "") -> None:
-    (directory / "placement.conf").write_text(f"[DEFAULT]\nlog_file = {directory / log}\n{more}\n")
+    (directory / "placement.conf").write_text(
+        f"[placement_database]\nconnection = sqlite:///{directory}/plimsoll.sqlite\n"
+        f"[DEFAULT]\nlog_file = {directory / log}\n{more}\n"
+    )
 
 
 def said(service: Service, log: str) -> str:
@@ -99,8 +110,10 @@ def test_a_reload_takes_up_the_new_configuration_and_refuses_nobody(service: Ser
         ("[plimsoll]\nthreads = none", ": [plimsoll] threads: "),
         ("log_config_append = nowhere.conf", ": [DEFAULT] log_config_append: nowhere.conf: No such file"),
         ("[oslo_policy]\npolicy_file = broken.yaml", "The policy cannot be used: "),
-        # Known to the new worker alone.
         ("[placement_database]\nconnection = nonsense://", "nonsense databases are not supported"),
+        ("[placement_database]\nconnection =", "[placement_database] connection is required"),
+        # Known to the new worker alone.
+        ("[placement_database]\nconnection = sqlite:////proc/none/x.sqlite", "/proc/none"),
     ],
 )
 def test_what_is_wrong_with_the_new_configuration_is_said_and_the_service_goes_on(

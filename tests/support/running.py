@@ -67,9 +67,10 @@ class Service:
             "OS_DEFAULT__STATE_PATH": str(self.directory),
             "OS_API__AUTH_STRATEGY": "noauth2",
         }
-        if self.database is not None:
-            settings["OS_PLACEMENT_DATABASE__CONNECTION"] = self.database
-            settings["OS_PLACEMENT_DATABASE__SYNC_ON_STARTUP"] = "true"
+        settings["OS_PLACEMENT_DATABASE__CONNECTION"] = (
+            self.database or f"sqlite:///{self.directory}/plimsoll.sqlite"
+        )
+        settings["OS_PLACEMENT_DATABASE__SYNC_ON_STARTUP"] = "true"
         return clean | settings
 
     def serving(self) -> list[str]:

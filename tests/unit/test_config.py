@@ -17,6 +17,7 @@ from oslo_policy import opts as policy_opts
 
 from plimsoll import config
 from plimsoll.access import Policy
+from plimsoll.database import database_url
 
 ROOT = Path(__file__).parents[2]
 REFERENCE_PYTHON = ROOT / ".venv-reference" / "bin" / "python"
@@ -110,8 +111,9 @@ print(json.dumps(options, default=str))
     ours["DEFAULT"] = {name: conf[name] for name in theirs["DEFAULT"]}
     ours = json.loads(json.dumps(ours, default=str))
     for group, name in [
-        # Where our files are, and that a database is always there.
+        # The script gives the reference one, which requires it too.
         ("placement_database", "connection"),
+        # Where our files are.
         ("DEFAULT", "pybasedir"),
         ("DEFAULT", "state_path"),
         # Which files were read.
@@ -135,18 +137,17 @@ def test_our_own_options_have_these_defaults() -> None:
     }
 
 
-def test_without_a_connection_the_database_is_embedded(file: Path) -> None:
+def test_the_database_has_no_default(file: Path) -> None:
     file.write_text("[DEFAULT]\nstate_path = /srv/state\n")
-    conf = config.load([str(file)])
-    assert config.database_url(conf) == "sqlite:////srv/state/plimsoll.sqlite"
-    assert config.is_embedded(conf)
+    with pytest.raises(config.ConfigError, match=r"\[placement_database\] connection is required"):
+        database_url(config.load([str(file)]))
 
 
-def test_a_connection_of_the_operators_is_not_embedded(file: Path) -> None:
-    file.write_text("[placement_database]\nconnection = sqlite:////srv/placement.sqlite\n")
-    conf = config.load([str(file)])
-    assert config.database_url(conf) == "sqlite:////srv/placement.sqlite"
-    assert not config.is_embedded(conf)
+def test_a_connection_may_use_the_state_path(file: Path) -> None:
+    file.write_text(
+        "[DEFAULT]\nstate_path = /srv/state\n[placement_database]\nconnection = sqlite:///$state_path/placement.sqlite\n"
+    )
+    assert database_url(config.load([str(file)])) == "sqlite:////srv/state/placement.sqlite"
 
 
 def test_the_environment_goes_before_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +245,7 @@ def test_a_configuration_that_others_prepared_keeps_their_options_and_gains_ours
     config.register(conf)
     assert conf.api.auth_strategy == "theirs"
     assert conf.cors.allow_methods == ["HEAD"]
-    assert config.database_url(conf) == "sqlite:////srv/theirs.sqlite"
+    assert database_url(conf) == "sqlite:////srv/theirs.sqlite"
     assert conf.plimsoll.verify_interval == 300
 
 

@@ -81,11 +81,7 @@ def check(program: Program) -> int:
         _say("fault", "red", fault)
     found = unused.settings(conf)
     for setting in found:
-        where = f"{setting.written}: " if setting.written else ""
-        _say(
-            *(("warning", "yellow") if setting.matters else ("note", "dim")),
-            f"{where}{setting.place}: {setting.meaning}",
-        )
+        _say(*(("warning", "yellow") if setting.matters else ("note", "dim")), str(setting))
     if not faults and not found:
         click.echo("Nothing is wrong, and nothing is ignored.")
     return BROKEN if faults else WARNINGS if any(setting.matters for setting in found) else FINE
@@ -154,7 +150,7 @@ def _faults(trial: Callable[[cfg.ConfigOpts], object], conf: cfg.ConfigOpts) -> 
 
 
 def _try_database(conf: cfg.ConfigOpts) -> None:
-    open_database(conf).dispose()
+    open_database(conf).dispose()  # which connects to nothing
 
 
 def _try_identity(conf: cfg.ConfigOpts) -> None:

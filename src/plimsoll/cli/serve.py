@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll serve`: check that it is safe to serve, prepare the embedded database, say what runs where, serve.
+"""`plimsoll serve`: check the settings and that it is safe to serve, log what they ignore, say what runs where, serve.
 
 Development authentication is never offered to other machines unless the operator said so, and nothing is
 listened on that somebody else already serves.
@@ -9,6 +9,7 @@ listened on that somebody else already serves.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import socket
 from pathlib import Path
@@ -21,17 +22,20 @@ from rich.markup import escape
 import plimsoll
 from plimsoll import config, logplaces, logs
 from plimsoll.access.loopback import is_loopback
-from plimsoll.cli import manager
+from plimsoll.cli import manager, unused
 from plimsoll.cli.settings import Program, check_identity, configured, database, load_policy, plainly_failing
-from plimsoll.options import EMBEDDED_DATABASE
+from plimsoll.database import VARIABLE, database_url, open_database
 from plimsoll.serving import supervisor
 from plimsoll.serving.listening import Listen
 from plimsoll.wire import mount
+
+LOG = logging.getLogger(__name__)
 
 _INSECURE = (
     "With auth_strategy = noauth2 anybody who can reach {host} can change everything. Serve on 127.0.0.1, or set"
     " [api]auth_strategy = keystone; or, if that network is yours alone, [plimsoll]allow_insecure_noauth = true."
 )
+_SET_BY_DEV = ("environment variable OS_API__AUTH_STRATEGY", "environment variable OS_DEFAULT__STATE_PATH")
 _TAKEN = "Cannot listen on {host}:{port}: {reason}. Stop what serves there, or choose another --port."
 
 
@@ -42,13 +46,13 @@ _TAKEN = "Cannot listen on {host}:{port}: {reason}. Stop what serves there, or c
 )
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Worker processes.")
 @click.option("--prefix", metavar="PATH", help="Serve under this path, and nothing beside it.")
-@click.option("--dev", is_flag=True, help="Development: embedded database under ./var, and noauth2.")
+@click.option("--dev", is_flag=True, help="Development: a SQLite database under ./var, and noauth2.")
 @configured
 def serve(program: Program, host: str, port: int, workers: int, prefix: str | None, dev: bool) -> None:
     """Serve the Placement API.
 
-    An embedded database (the default) is created and kept up to date by itself; another one is if
-    [placement_database]sync_on_startup says so, and else must have seen `plimsoll db sync`.
+    The database is the one of [placement_database]connection. Prepare it with `plimsoll db sync`, or set
+    [placement_database]sync_on_startup. With --dev it is ./var/plimsoll.sqlite, which is created.
 
     \b
     Examples:
@@ -68,15 +72,16 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
     _check_exposure(conf, address)
     _try_out(conf)
     identity = _check_identity(conf)
-    where = _prepare_database(conf)
     _begin_to_log(conf)
+    _log_findings(conf, dev)
+    where = _prepare_database(conf)
     if program.config_files:
         os.environ[config.FILES_VARIABLE] = os.pathsep.join(program.config_files)
     listen = Listen(address, port, workers, conf.plimsoll.threads)
     supervisor.run(
         listen,
         when_ready=lambda: _greet(conf, listen, where, identity),
-        reread=_Rereading(program, address, conf),
+        reread=_Rereading(program, address, conf, dev),
     )
     _settle(conf)
 
@@ -84,8 +89,9 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
 class _Rereading:
     """What SIGHUP begins with: no worker is replaced before the new configuration is known to be good."""
 
-    def __init__(self, program: Program, address: str, conf: cfg.ConfigOpts) -> None:
+    def __init__(self, program: Program, address: str, conf: cfg.ConfigOpts, dev: bool) -> None:
         self._program = program
+        self._dev = dev
         self._address = address
         self._last_good = conf
 
@@ -100,6 +106,7 @@ class _Rereading:
             with contextlib.suppress(config.ConfigError):
                 logs.set_up(self._last_good)  # so that what is wrong is said where the log has been
             raise
+        _log_findings(conf, self._dev)
         self._last_good = conf
         return int(conf.plimsoll.threads)
 
@@ -110,12 +117,12 @@ def _check_exposure(conf: cfg.ConfigOpts, address: str) -> None:
 
 
 def _choose_development() -> None:
-    """Set what --dev stands for; an environment that already says where the state is to be is believed."""
+    """Set what --dev stands for. A database or a state_path that the environment names is kept; files are not asked."""
     os.environ["OS_API__AUTH_STRATEGY"] = "noauth2"
     state = os.environ.setdefault("OS_DEFAULT__STATE_PATH", str(Path("var").absolute()))
-    os.environ.setdefault(
-        "OS_PLACEMENT_DATABASE__CONNECTION", EMBEDDED_DATABASE.replace("$state_path", state)
-    )
+    if VARIABLE not in os.environ:
+        os.environ[VARIABLE] = f"sqlite:///{state}/plimsoll.sqlite"
+        os.environ["OS_PLACEMENT_DATABASE__SYNC_ON_STARTUP"] = "true"
 
 
 def _free_address(host: str, port: int) -> tuple[str, int]:
@@ -155,8 +162,9 @@ def _check_identity(conf: cfg.ConfigOpts) -> str:
 
 
 def _try_out(conf: cfg.ConfigOpts) -> None:
-    """What would keep each worker from starting is better said once, and in one line."""
+    """Fail here, in one line, on settings that would keep each worker from starting."""
     with plainly_failing():
+        open_database(conf).dispose()
         load_policy(conf)
         logplaces.settle(conf)
 
@@ -167,18 +175,26 @@ def _begin_to_log(conf: cfg.ConfigOpts) -> None:
         logs.set_up(conf)
 
 
+def _log_findings(conf: cfg.ConfigOpts, dev: bool) -> None:
+    """Log what `plimsoll config check` reports: warnings, such as a misspelt section, and notes."""
+    for setting in unused.settings(conf):
+        if dev and setting.written in _SET_BY_DEV:
+            continue
+        LOG.log(logging.WARNING if setting.matters else logging.INFO, "Settings: %s", setting)
+
+
 def _prepare_database(conf: cfg.ConfigOpts) -> str:
     # Imported here because it imports everything, which the other commands need not wait for.
     from plimsoll.bootstrap import prepare_database
 
-    with database(conf) as opened:
+    with database(conf, retry=True) as opened:
         prepare_database(conf, opened)
         return opened.where
 
 
 def _settle(conf: cfg.ConfigOpts) -> None:
     """Workers end without closing anything. Whoever closes an SQLite file last leaves it whole, with no log."""
-    if not config.database_url(conf).startswith("sqlite"):
+    if not database_url(conf).startswith("sqlite"):
         return
     with database(conf) as opened, opened.write():
         pass

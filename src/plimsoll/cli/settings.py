@@ -88,12 +88,17 @@ def configured(command: Callable[..., int | None]) -> Callable[..., None]:
 
 
 @contextlib.contextmanager
-def database(conf: cfg.ConfigOpts) -> Iterator[Database]:
-    """The configured database for the time of a command; what goes wrong with it becomes the command's end."""
+def database(conf: cfg.ConfigOpts, *, retry: bool = False) -> Iterator[Database]:
+    """The configured database for the time of a command; what goes wrong with it becomes the command's end.
+
+    A command at a terminal fails at the first attempt to connect; the service retries.
+    """
     with plainly_failing():
-        opened = open_database(conf)
+        opened = open_database(conf, retry=retry)
         try:
             yield opened
+        except DatabaseFault as fault:
+            raise click.ClickException(f"{opened.where}: {_in_one_line(fault)}") from fault
         finally:
             opened.dispose()
 
@@ -128,6 +133,11 @@ def plainly_failing() -> Iterator[None]:
         raise click.ClickException(f"The database failed: {str(error).splitlines()[0]}") from error
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror}") from error
+
+
+def _in_one_line(error: Exception) -> str:
+    """Drivers break their messages into lines, and repeat in brackets what SQLAlchemy adds."""
+    return " ".join(str(error).split())
 
 
 @contextlib.contextmanager

@@ -18,11 +18,10 @@ from plimsoll import config, origins
 from plimsoll.access import authplugin
 
 _OURS = "plimsoll"
-_EMBEDDED = "is not set, so that Plimsoll uses an embedded database of its own (Placement would not start)"
 _DIFFERENT: dict[tuple[str, str], str] = {
     ("DEFAULT", "tempdir"): "not used",
     ("DEFAULT", "pybasedir"): "not used",
-    ("DEFAULT", "state_path"): "only the embedded database is there, and connection names another",
+    ("DEFAULT", "state_path"): "used only by other options that say $state_path",
     ("placement", "allocation_conflict_retry_count"): "not used, there is nothing to retry",
     ("placement_database", "slave_connection"): "not used, reads are answered from memory",
     ("placement_database", "connection_trace"): "not used",
@@ -44,16 +43,18 @@ class Setting:
     written: str | None = None
     """File and line, or the environment variable."""
 
+    def __str__(self) -> str:
+        where = f"{self.written}: " if self.written else ""
+        return f"{where}{self.place}: {self.meaning}"
+
 
 def settings(conf: cfg.ConfigOpts) -> list[Setting]:
     return [*_known(conf), *_unknown(conf)]
 
 
 def _known(conf: cfg.ConfigOpts) -> Iterator[Setting]:
-    if config.is_embedded(conf):
-        yield Setting("[placement_database] connection", _EMBEDDED)
     for (group, option), meaning in _DIFFERENT.items():
-        if _is_set(conf, group, option) and not (option == "state_path" and config.is_embedded(conf)):
+        if _is_set(conf, group, option):
             yield Setting(f"[{group}] {option}", meaning, written=origins.place(conf, group, option))
     if conf.api.auth_strategy == "noauth2" and not conf.plimsoll.allow_insecure_noauth:
         yield Setting(

@@ -66,6 +66,12 @@ class NotPermitted(Refusing):
         super().__init__(f"To the user {user!r}: {reason}" if user else reason)
 
 
+class NoSuchDatabase(Refusing):
+    """The server has no database of the name in the URL, or the SQLite file cannot be opened."""
+
+    summary = "There is no such database."
+
+
 class ValueNotKept(Exception):
     """The database has no way to keep a text or number that the request gave: a mistake of the request's."""
 

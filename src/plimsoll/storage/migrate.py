@@ -34,8 +34,8 @@ _NEWER = (
 )
 _OLDER = (
     "The database is at revision {revision} of the Placement schema; Plimsoll takes over at {head}."
-    f" Run `placement-manage db sync` of {_REFERENCE_RELEASE} on it (and `placement-manage db"
-    " online_data_migrations` if it asks for that), then run `plimsoll db sync` again."
+    f" First run `placement-manage db sync` of {_REFERENCE_RELEASE} itself (not of plimsoll-as-placement), and its"
+    " `placement-manage db online_data_migrations`; then `plimsoll db sync`."
 )
 _UNKNOWN = (
     "The database is at revision {revision}, which is none of the Placement schema's up to {head}. Either it"
@@ -43,11 +43,15 @@ _UNKNOWN = (
 )
 _UNVERSIONED = (
     "The database has Placement's tables but no record of their revision. If they are those of"
-    f" {_REFERENCE_RELEASE}, run `plimsoll db stamp head`, then `plimsoll db sync` again."
+    f" {_REFERENCE_RELEASE}, run `plimsoll db stamp head`, then `plimsoll db sync`."
 )
 _INCOMPLETE = (
     "The database says it is at revision {revision} of the Placement schema, but these tables are missing:"
     " {missing}. Restore it from a backup, or give Plimsoll an empty one."
+)
+_NOT_SYNCED = (
+    "The database {where} is not ready for this release. Run `plimsoll db sync`, or set"
+    " [placement_database]sync_on_startup = true."
 )
 _NO_SUCH_REVISION = "Can't locate revision identified by {revision!r}"
 _SEVERAL = "The table {table} holds several revisions: {revisions}. It must hold one."
@@ -86,6 +90,23 @@ def is_current(db: Database) -> bool:
     with db.read() as connection:
         found = look(connection)
         return found.revision == REFERENCE_HEAD and not found.missing and own_revision(connection) == OWN_HEAD
+
+
+def require_current(db: Database) -> None:
+    """Raise a SchemaError that says what to run if the schema is not the one that this release works on.
+
+    `plimsoll db sync` is advised only where it succeeds.
+    """
+    with db.read() as connection:
+        found = look(connection)
+        is_empty = found.revision is None and holds_nothing(connection, found)
+        if not is_empty:
+            refuse_unless_at_head(found)
+        revision = own_revision(connection)
+        if revision is not None and revision > OWN_HEAD:
+            raise SchemaError(_NEWER.format(revision=revision))
+        if is_empty or revision != OWN_HEAD:
+            raise SchemaError(_NOT_SYNCED.format(where=db.where))
 
 
 def has_reference_tables(db: Database) -> bool:

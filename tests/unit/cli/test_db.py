@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -43,16 +44,24 @@ def test_a_revision_that_does_not_exist_cannot_be_stamped(run: Run) -> None:
     assert (done.exit_code, done.stderr) == (1, "Error: Can't locate revision identified by 'xyz'\n")
 
 
-@pytest.mark.parametrize("words", ["version", "sync", "stamp head", "verify"])
-def test_a_database_that_cannot_be_reached_is_told_in_one_line(
-    run: Run, monkeypatch: pytest.MonkeyPatch, words: str
+@pytest.mark.parametrize("scheme", ["mysql+pymysql", "postgresql"])
+@pytest.mark.parametrize(
+    "words", ["db version", "db sync", "db stamp head", "db verify", "status upgrade check"]
+)
+def test_a_command_fails_at_the_first_attempt_to_reach_the_database_and_in_one_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, words: str, scheme: str
 ) -> None:
-    nobody = "mysql+pymysql://placement:secret@127.0.0.1:1/placement"
-    monkeypatch.setenv("OS_PLACEMENT_DATABASE__CONNECTION", nobody)
-    monkeypatch.setenv("OS_PLACEMENT_DATABASE__MAX_RETRIES", "0")
-    done = run("db", *words.split())
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-    assert done.stderr.startswith("Error: The database cannot be reached.")
+    monkeypatch.setenv(
+        "OS_PLACEMENT_DATABASE__CONNECTION", f"{scheme}://placement:secret@127.0.0.1:1/placement"
+    )
+    monkeypatch.setattr("time.sleep", lambda _: pytest.fail("the command waits to retry"))
+    done = run(*words.split())
+    assert done.exit_code == (255 if words.startswith("status") else 1), done.output
+    assert re.search(
+        r"//placement:\*\*\*@127.0.0.1:1/placement\S*: The database cannot be reached\.", done.output
+    )
+    assert done.output.removeprefix("Error:\n").count("\n") == 1
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize("runs", [[("--max-count", "8"), ()], [("--max-count", "many")]], ids=str)

@@ -19,6 +19,7 @@ from plimsoll.serving import supervisor
 from plimsoll.serving.listening import Listen
 from plimsoll.storage import migrate
 from plimsoll.storage.engine import Database
+from tests.support.databases import run_sql
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +48,11 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Listen]:
 
     monkeypatch.setattr(supervisor, "run", run)
     return calls
+
+
+def name_database(directory: Path) -> None:
+    os.environ["OS_PLACEMENT_DATABASE__CONNECTION"] = f"sqlite:///{directory}/placement.sqlite"
+    os.environ["OS_PLACEMENT_DATABASE__SYNC_ON_STARTUP"] = "true"
 
 
 def serve(*arguments: str) -> Result:
@@ -104,7 +110,7 @@ def test_unless_the_operator_says_so(served: list[Listen]) -> None:
 def test_with_keystone_any_address_will_do_and_no_token_is_suggested(
     served: list[Listen], tmp_path: Path
 ) -> None:
-    os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path)
+    name_database(tmp_path)
     done = serve("--host", "0.0.0.0")
     assert done.exit_code == 0, done.output
     assert "keystone" in done.stderr
@@ -112,7 +118,7 @@ def test_with_keystone_any_address_will_do_and_no_token_is_suggested(
 
 
 def test_settings_for_keystone_that_cannot_work_stop_the_start(served: list[Listen], tmp_path: Path) -> None:
-    os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path)
+    name_database(tmp_path)
     os.environ["OS_KEYSTONE_AUTHTOKEN__AUTH_TYPE"] = "passwrod"
     done = serve()
     assert (done.exit_code, served) == (1, [])
@@ -123,7 +129,7 @@ def test_settings_for_keystone_that_cannot_work_stop_the_start(served: list[List
 def test_settings_for_keystone_that_are_not_there_are_pointed_out(
     served: list[Listen], tmp_path: Path
 ) -> None:
-    os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path)
+    name_database(tmp_path)
     assert "[keystone_authtoken] has no auth_type" in serve().stderr
     os.environ["OS_KEYSTONE_AUTHTOKEN__AUTH_TYPE"] = "password"
     os.environ["OS_KEYSTONE_AUTHTOKEN__AUTH_URL"] = "http://keystone.example/v3"
@@ -157,6 +163,60 @@ def test_a_database_of_another_kind_is_not_touched_unless_the_operator_says_so(
     os.environ["OS_PLACEMENT_DATABASE__SYNC_ON_STARTUP"] = "true"
     assert serve().exit_code == 0
     assert migrate.is_current(Database(f"sqlite:///{tmp_path}/mine.sqlite"))
+
+
+def test_what_config_check_finds_is_logged(
+    served: list[Listen], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    name_database(tmp_path)
+    file = tmp_path / "placement.conf"
+    file.write_text("[placemnt]\nmax_allocation_candidates = 5\n[oslo_concurrency]\nlock_path = /x\n")
+    caplog.set_level("INFO")
+    assert serve("--config-file", str(file)).exit_code == 0
+    logged = [
+        (each.levelname, each.getMessage()) for each in caplog.records if "Settings:" in each.getMessage()
+    ]
+    warned, noted = logged[:2]
+    assert warned == (
+        "WARNING",
+        f"Settings: {file}:2: [placemnt]: no such section, did you mean [placement]?",
+    )
+    assert noted == ("INFO", f"Settings: {file}:4: [oslo_concurrency]: no such section")
+
+
+def test_development_is_not_warned_of_its_own_settings(
+    served: list[Listen], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    assert serve("--dev").exit_code == 0
+    assert "Settings:" not in caplog.text
+
+
+def test_a_database_of_an_older_placement_is_not_said_to_need_our_sync_first(
+    served: list[Listen], tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path}/placement.sqlite"
+    os.environ["OS_PLACEMENT_DATABASE__CONNECTION"] = url
+    migrate.sync(Database(url))
+    run_sql(url, "INSERT INTO traits (name) VALUES ('CUSTOM_X')")
+    migrate.stamp(Database(url), "422ece571366")
+    done = serve()
+    assert (done.exit_code, served) == (1, [])
+    assert "First run `placement-manage db sync` of openstack-placement 16.0.0 itself" in done.stderr
+    assert CliRunner().invoke(main, ["db", "sync"]).stderr == done.stderr, "the advice is that of db sync"
+
+
+def test_a_database_of_a_newer_plimsoll_is_not_said_to_need_a_sync(
+    served: list[Listen], tmp_path: Path
+) -> None:
+    url = f"sqlite:///{tmp_path}/placement.sqlite"
+    os.environ["OS_PLACEMENT_DATABASE__CONNECTION"] = url
+    migrate.sync(Database(url))
+    run_sql(url, "UPDATE plimsoll_alembic_version SET version_num = '9999'")
+    done = serve()
+    assert (done.exit_code, served) == (1, [])
+    assert "A newer Plimsoll made it" in done.stderr
+    assert "db sync" not in done.stderr
 
 
 def test_workers_are_told_which_files_to_read(served: list[Listen], tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_what_the_reference_left_unfinished_is_told_with_what_to_run(run: Run, u
 @pytest.mark.parametrize(
     ("statement", "says"),
     [
-        ("UPDATE alembic_version SET version_num = '422ece571366'", "Run `placement-manage db sync`"),
+        ("UPDATE alembic_version SET version_num = '422ece571366'", "First run `placement-manage db sync`"),
         ("UPDATE alembic_version SET version_num = 'ffffffffffff'", "belongs to another service"),
         ("DROP TABLE users", "these tables are missing: users"),
         ("DELETE FROM alembic_version", "`plimsoll db stamp head`"),

@@ -31,7 +31,8 @@ class Database(fixtures.Fixture):
         super().setUp()
         conf = self.conf_fixture.conf
         config.register(conf)
-        if not config.names_database(conf) or _is_in_memory(config.database_url(conf)):
+        url = conf.placement_database.connection
+        if not url or _is_in_memory(url):
             file = Path(self.useFixture(fixtures.TempDir()).path) / "placement.sqlite"
             self.conf_fixture.config(
                 group="placement_database", connection=f"sqlite:///{file}", sqlite_synchronous=False

@@ -27,6 +27,7 @@ from plimsoll.storage.faults import (
     Busy,
     DatabaseFault,
     Interrupted,
+    NoSuchDatabase,
     NotPermitted,
     Overtaken,
     Refusing,
@@ -70,9 +71,9 @@ _FAULTS: dict[type[DatabaseFault | ValueNotKept], frozenset[int]] = {
         (
             *(1290, 1792, 1836, 1874),  # read-only
             *(3, 1021, 1026, 1030, 1114, 1194),  # the disk is full, or broken
-            1049,  # no such database
         )
     ),
+    NoSuchDatabase: frozenset((1049,)),
     NotPermitted: frozenset(
         (
             *(1044, 1142, 1143, 1227),  # on a database, a table, a column; or at all

@@ -25,6 +25,7 @@ from plimsoll.storage.faults import (
     Busy,
     DatabaseFault,
     Interrupted,
+    NoSuchDatabase,
     NotPermitted,
     Overtaken,
     Refusing,
@@ -53,7 +54,7 @@ _FAULTS: dict[str, type[DatabaseFault]] = {
     "25P03": Unreachable,  # idle in transaction for too long
     "26": AnotherSession,  # no statement of that name
     "28": NotPermitted,  # wrong password, no such user
-    "3D000": Refusing,  # no such database
+    "3D000": NoSuchDatabase,
     "40": Busy,  # deadlock, serialization failure
     "42501": NotPermitted,
     "42P05": AnotherSession,  # there is a statement of that name already
@@ -69,6 +70,7 @@ _FAULTS: dict[str, type[DatabaseFault]] = {
 
 # The client library keeps the state to itself when a connection is refused, and passes on the words. A server that
 # speaks another language is taken for one that cannot be reached; the log has its words all the same.
+_NO_SUCH_DATABASE = re.compile(r'FATAL:  database "[^"]*" does not exist')
 _NOT_LET_IN = re.compile(
     'FATAL:  (permission denied|.* authentication failed|role ".*" (does not exist|is not permitted)'
     "|(no )?pg_hba.conf )|no password supplied"
@@ -195,6 +197,8 @@ class PostgreSQL(Server):
             lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
             if lost and _NOT_LET_IN.search(str(error)):
                 return self.fault(NotPermitted, error)
+            if lost and _NO_SUCH_DATABASE.search(str(error)):
+                return NoSuchDatabase(error)
             return Unreachable(error) if lost else None
         kinds = (_FAULTS.get(state[:length]) for length in (5, 3, 2))
         kind = next((kind for kind in kinds if kind is not None), None)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Without `[placement_database] connection` nothing starts, and the message says what was read and what is misspelt."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from plimsoll.cli import main
+from plimsoll.serving import supervisor
+
+ROOT = Path(__file__).parents[2]
+
+COMMANDS = [
+    "serve --port 0",
+    "db sync",
+    "db version",
+    "db stamp head",
+    "db verify",
+    "db online_data_migrations",
+]
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No settings of the account that runs the tests, a directory of our own, and no server."""
+    monkeypatch.chdir(tmp_path)
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith(("OS_", "PLIMSOLL_")):
+            del os.environ[name]
+    os.environ["OS_PLACEMENT_CONFIG_DIR"] = str(tmp_path)
+    os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path)
+    monkeypatch.setattr(supervisor, "run", lambda *_, **__: pytest.fail("it would have been served"))
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "placement.conf"
+    file.write_text(
+        f"[DEFAULT]\ndebug = false\n[placement_databse]\nconnection = sqlite:///{tmp_path}/mine.sqlite\n"
+    )
+    return file
+
+
+def plimsoll(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def said(done: Result) -> str:
+    assert done.exit_code == 1, done.output
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_misspelt_section_stops_every_command_and_is_pointed_out(file: Path, command: str) -> None:
+    error = said(plimsoll(*command.split()))
+    assert error.startswith(
+        f"Error: {file}: [placement_database] connection is required, and there is no section [placement_database]."
+        f" {file}:3: did you mean [placement_database] by [placement_databse]?"
+    )
+    assert list(file.parent.glob("*sqlite*")) == [], "no database was made"
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_the_upgrade_check_does_not_call_it_a_success(file: Path, options: tuple[str, ...]) -> None:
+    done = plimsoll("status", "upgrade", "check", *options)
+    assert done.exit_code == 255
+    assert "did you mean [placement_database] by [placement_databse]?" in done.output
+    assert "Success" not in done.output
+
+
+def test_the_configuration_check_calls_it_a_fault(file: Path) -> None:
+    done = plimsoll("config", "check")
+    assert done.exit_code == 2
+    assert "fault    " in done.stdout
+    assert "did you mean [placement_database] by [placement_databse]?" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["config show", "config sample", "policy list"])
+def test_commands_that_need_no_database_run_without_one(file: Path, command: str) -> None:
+    assert plimsoll(*command.split()).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [
+        ("[placement_database]\n# connection =\n", "{file}: [placement_database] connection is required, and the section does not set it."),
+        ("[placement_database]\nconnection =\n", "{file}: [placement_database] connection is required, and its value is empty."),
+        ("[placement_database]\nconection = x\n", "{file}:2: did you mean connection by conection?"),
+        ("[database]\nconnection = x\n", "{file}:1: did you mean [placement_database] by [database]?"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_told_apart(file: Path, text: str, states: str) -> None:
+    file.write_text(text)
+    assert states.format(file=file) in said(plimsoll("db", "version"))
+
+
+def test_without_any_file_it_says_where_one_is_looked_for(tmp_path: Path) -> None:
+    del os.environ["OS_PLACEMENT_CONFIG_DIR"]
+    os.environ["HOME"] = str(tmp_path)
+    if Path("/etc/placement/placement.conf").exists():
+        pytest.skip("this machine has a placement.conf")
+    error = said(plimsoll("db", "version"))
+    assert error.startswith(
+        "Error: No configuration file was found, and [placement_database] connection is required."
+    )
+    assert "/etc/placement" in error
+
+
+@pytest.mark.parametrize("name", ["OS_PLACEMENT_DATABASE_CONNECTION", "OS_PLACEMENT_DATABSE__CONNECTION"])
+def test_a_misspelt_variable_is_pointed_out(file: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "sqlite:////srv/placement.sqlite")
+    question = f"Did you mean OS_PLACEMENT_DATABASE__CONNECTION by the environment variable {name}?"
+    assert question in said(plimsoll("db", "version"))
+
+
+def test_other_variables_of_the_section_are_not_taken_for_misspellings(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OS_PLACEMENT_DATABASE__SLAVE_CONNECTION", "sqlite:////srv/placement.sqlite")
+    assert "by the environment variable" not in said(plimsoll("db", "version"))
+
+
+def test_the_wsgi_entry_raises_the_same_words(file: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", "from plimsoll import wsgi; wsgi.load_application()"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        timeout=120,
+    )
+    assert ran.returncode == 1
+    assert f"ConfigError: {file}: [placement_database] connection is required" in ran.stdout + ran.stderr
+    assert list(file.parent.glob("*sqlite*")) == []
