@@ -189,7 +189,10 @@ def test_an_audit_finds_and_repairs_what_somebody_changed_behind_our_back(
         conn.exec_driver_sql("UPDATE inventories SET total = 7")
     (found,) = audit.look()
     assert host.uuid in found
-    assert "This is a bug" in caplog.text
+    assert "another program has written to the database" in caplog.text
+    assert "or this is a bug of Plimsoll" in caplog.text
+    assert "plimsoll db verify" in caplog.text
+    assert found in caplog.text
     assert placement.world().providers[host.uuid].inventories == {"VCPU": Inventory(7)}
     assert audit.repaired == 1
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Looks at intervals whether memory still equals the database, and reads it anew if it does not.
+"""Compares memory with the database at intervals, and reads the database again if they differ.
 
-A difference must never happen. If one does, an operator learns of it from the log, and clients do not.
+A difference has one of two causes: another writer that does not append to the change log, or a bug. The comparison cannot
+tell which, so that the log names both, and what to look at.
 """
 
 from __future__ import annotations
@@ -13,10 +14,18 @@ import threading
 
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
+from plimsoll.storage.faults import DatabaseFault
 
 LOG = logging.getLogger(__name__)
 
 SHOWN = 5
+
+DIFFERENCE = (
+    "Memory differs from the database in %s places; the database is read again now. There are two possible causes: another"
+    " program has written to the database (OpenStack Placement on the same database, SQL by hand, tables restored from a"
+    " backup), or this is a bug of Plimsoll. Look at the sessions and users of the database; run `plimsoll db verify`. If"
+    " nothing but Plimsoll writes, please report a bug with this line. Differences: %s"
+)
 
 
 class Audit:
@@ -36,7 +45,7 @@ class Audit:
         found = differences(self._ledger)
         if found:
             LOG.error(
-                "Memory and the database disagree in %s places, reading it anew. This is a bug, please report it: %s",
+                DIFFERENCE,
                 len(found),
                 "; ".join(found[:SHOWN]),
             )
@@ -51,5 +60,8 @@ class Audit:
             pause.wait(self._interval * random.uniform(0.75, 1.25))
             try:
                 self.look()
+            except DatabaseFault as fault:
+                level = logging.DEBUG if fault.is_outage else logging.WARNING  # an outage is logged as such
+                LOG.log(level, "Memory was not compared with the database this time: %s", fault)
             except Exception:
-                LOG.exception("Could not compare memory with the database; trying again later")
+                LOG.exception("Memory was not compared with the database this time")

@@ -41,13 +41,17 @@ class Pruner:
         """Forgets the changes up to this one. If others do it already, they do it."""
         if not self._at_work.acquire(blocking=False):
             return
+        fault: DatabaseFault | None = None
         try:
             while self._forget_some(up_to):
                 pass
-        except DatabaseFault as fault:
-            LOG.info("Old changes stay for now: %s", fault)
+        except DatabaseFault as failed:
+            fault = failed
         finally:
             self._at_work.release()
+        if fault is not None:
+            self._database.outage.note_failure(fault, write=True)
+            LOG.debug("Old changes are not removed from the change log for now: %s", fault)
 
     def _forget_some(self, up_to: int) -> int:
         # Nobody needs what is forgotten here, so the head need not be held for it.

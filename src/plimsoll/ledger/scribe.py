@@ -32,6 +32,8 @@ LOG = logging.getLogger(__name__)
 
 PATIENCE = 8.0
 """Seconds for which a write is tried again before its client is told to come back later."""
+FAILURES_OF_LOST_CONNECTIONS = 2
+"""How many failures of one commit are put down to connections that were lost while idle, and not to an outage."""
 PATIENCE_IN_DOUBT = 45.0
 """Seconds for which we try to find out what became of a commit."""
 FIRST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE_IN_A_RACE = 0.002, 0.5, 0.01
@@ -90,9 +92,12 @@ class Scribe:
         pause = FIRST_PAUSE
         doubtful: list[Batch] = []
         fault: DatabaseFault
+        failures = 0
         while True:
             try:
-                return self._attempts.make(tickets, take_up, turn, doubtful, believing=believing)
+                batch = self._attempts.make(tickets, take_up, turn, doubtful, believing=believing)
+                self._database.outage.note_success(write=bool(batch.log))
+                return batch
             except InDoubt as doubt:
                 # Those before it stay in doubt: between Galera nodes, one may have been committed all the same.
                 doubtful.append(doubt.batch)
@@ -110,11 +115,15 @@ class Scribe:
             patience = PATIENCE_IN_DOUBT if doubtful else PATIENCE
             hopeless = isinstance(fault, Forgotten) if doubtful else isinstance(fault, Refusing)
             if hopeless or time.monotonic() - began + pause > patience:
-                LOG.error(
+                self._database.outage.note_failure(fault, write=True)
+                LOG.debug(
                     "Giving up on %s writes after %.1f s: %s", len(tickets), time.monotonic() - began, fault
                 )
                 return self._given_up(doubtful, fault, turn)
-            LOG.info("Trying %s writes again: %s", len(tickets), fault)
+            failures += 1
+            if failures > FAILURES_OF_LOST_CONNECTIONS:
+                self._database.outage.note_failure(fault, write=True)
+            LOG.debug("Trying %s writes again: %s", len(tickets), fault)
             time.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, LONGEST_PAUSE_IN_A_RACE if isinstance(fault, Busy) else LONGEST_PAUSE)
 

@@ -41,7 +41,8 @@ def _works(ask: Callable[[], object]) -> bool:
     try:
         ask()
     except DatabaseFault as fault:
-        LOG.warning("Not ready: %s", fault)
+        level = logging.DEBUG if fault.is_outage else logging.WARNING  # an outage is logged as such
+        LOG.log(level, "Not ready: %s", fault)
         return False
     except Exception:
         LOG.exception("Not ready")

@@ -21,8 +21,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, Dialect, DialectFactory, UnusableDatabaseError
 from plimsoll.storage.dialects.errors import translated
-from plimsoll.storage.faults import Overtaken, asked_again_if_lost
+from plimsoll.storage.faults import DatabaseFault, Overtaken, asked_again_if_lost
 from plimsoll.storage.head import UNGUARDED, Head
+from plimsoll.storage.outage import Outage
 from plimsoll.storage.statements import Statement
 
 __all__ = ["Database", "DatabaseOptions", "UnusableDatabaseError"]
@@ -53,6 +54,8 @@ class Database:
         parsed = _parse(url, options)
         _log_statements(options.connection_debug)
         self._dialect: Dialect = _open(parsed, options)
+        self.outage = Outage(self._dialect.where)
+        """Reads are noted here; a writer notes its own failures, because it retries."""
 
     @property
     def where(self) -> str:
@@ -84,14 +87,14 @@ class Database:
             with connected() as connection:
                 return question(connection)
 
-        return asked_again_if_lost(asked)
+        return self._noting_outage(lambda: asked_again_if_lost(asked))
 
     def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """The rows of one query that says `IN (...)` of these values, in the words of all databases.
 
         Numbers and texts are what they are everywhere; times may be texts.
         """
-        return asked_again_if_lost(lambda: self._look(sql, values))
+        return self._noting_outage(lambda: asked_again_if_lost(lambda: self._look(sql, values)))
 
     def _look(self, sql: str, values: Sequence[Any]) -> list[Any]:
         try:
@@ -166,11 +169,25 @@ class Database:
             except Exception as error:
                 raise self._translated(error) from error
 
-        return heard
+        return lambda: self._noting_outage(heard)
 
     def dispose(self) -> None:
         """Close every connection."""
         self._dialect.dispose()
+
+    def _noting_outage(self, operation: Callable[[], T]) -> T:
+        try:
+            result = operation()
+        except DatabaseFault as failed:
+            fault = failed
+        else:
+            if self.outage.is_on:
+                self.outage.note_success()
+            return result
+        self.outage.note_failure(
+            fault
+        )  # outside of the handler: the log would append the fault a second time
+        raise fault
 
     def _plainly_failing(
         self, connect: Callable[[], AbstractContextManager[Connection]]

@@ -20,9 +20,12 @@ class DatabaseFault(Exception):
     summary = "The database could not do what was asked."
     retry_after = 1
     """After how many seconds a client may try again."""
+    is_outage = False
+    """Whether other requests fail as well for the same reason."""
 
     def __init__(self, reason: object = "") -> None:
-        super().__init__(f"{self.summary} {str(reason).strip()}".strip())
+        # Some drivers give several lines. A fault is logged as one.
+        super().__init__(" ".join(f"{self.summary} {reason}".split()))
 
 
 class Unreachable(DatabaseFault):
@@ -30,6 +33,7 @@ class Unreachable(DatabaseFault):
 
     summary = "The database cannot be reached."
     retry_after = 2
+    is_outage = True
 
 
 class Busy(DatabaseFault):
@@ -55,6 +59,7 @@ class Refusing(DatabaseFault):
 
     summary = "The database takes no writes at present."
     retry_after = 10
+    is_outage = True
 
 
 class NotPermitted(Refusing):
@@ -81,6 +86,7 @@ class OutcomeUnknown(DatabaseFault):
 
     summary = "The database was lost during a commit."
     retry_after = 2
+    is_outage = True
 
 
 def asked_again_if_lost(question: Callable[[], T]) -> T:

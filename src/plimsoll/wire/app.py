@@ -19,7 +19,7 @@ from oslo_middleware import CORS, HTTPProxyToWSGI
 
 from plimsoll.access import IdentityUnavailable, NotFromHere, Policy, caller_of, guarded
 from plimsoll.access.loopback import noting_who_connected
-from plimsoll.service.placement import DatabaseFault, Placement, ValueNotKept
+from plimsoll.service.placement import DatabaseFault, OutcomeUnknown, Placement, ValueNotKept
 from plimsoll.wire import mount
 from plimsoll.wire.ahead import Ahead, found_at, seeing
 from plimsoll.wire.answers import UNDATED, Answer, http_date
@@ -131,7 +131,10 @@ class Api:
         except Problem as problem:
             reply = _of_problem(problem, environ, version)
         except DatabaseFault as fault:
-            LOG.error("%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), fault)
+            # An outage has its own lines in the log. A client that is not told the outcome has to be found there, too.
+            is_logged = fault.is_outage and not isinstance(fault, OutcomeUnknown)
+            level = logging.DEBUG if is_logged else logging.ERROR
+            LOG.log(level, "%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), fault)
             reply = _of_problem(unavailable(fault), environ, version)
         except ValueNotKept as unkept:
             LOG.info("%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), unkept)
