@@ -9,10 +9,10 @@ the first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from webob.acceptparse import create_accept_header
 
+from plimsoll.caches import cache_short
 from plimsoll.wire.call import Call
 from plimsoll.wire.features import Feature
 from plimsoll.wire.problems import JSON, Problem
@@ -66,7 +66,7 @@ def _gives(parameter: str, query_string: str) -> bool:
         return False
 
 
-@lru_cache(maxsize=256)
+@cache_short(entries=256)
 def _takes_json(accept: str | None) -> bool:
     header = create_accept_header(accept)
     return not header or bool(header.acceptable_offers([JSON]))

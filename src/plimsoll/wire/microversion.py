@@ -9,10 +9,10 @@ has a feature.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import microversion_parse
 
+from plimsoll.caches import cache_short
 from plimsoll.wire.features import FIRST_MINOR, LAST_MINOR, Feature, version_text
 from plimsoll.wire.problems import Problem
 
@@ -52,7 +52,7 @@ def negotiate(header: str | None) -> Version:
     return LOWEST if header is None else _negotiated(header)
 
 
-@lru_cache(maxsize=256)
+@cache_short(entries=256)
 def _negotiated(header: str) -> Version:
     try:
         asked = microversion_parse.extract_version({HEADER: header}, SERVICE_TYPE, list(_BY_TEXT))

@@ -8,13 +8,15 @@ and the framing of its detail (explanation, blank line, detail) that clients hav
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import orjson
 import webob.exc
 from webob.acceptparse import create_accept_header
+
+from plimsoll.caches import cache_short
 
 # Error codes are part of the API: none ever changes its text or meaning.
 UNDEFINED = "placement.undefined_code"
@@ -31,6 +33,16 @@ MISSING_PARAMETER = "placement.query.missing_value"
 JSON = "application/json"
 _PLAIN_HTML = "text/html; charset=UTF-8"
 
+LONGEST_DETAIL = 1000
+"""Characters of a detail. Whatever a request sends, its error document stays short."""
+LONGEST_QUOTE = 255
+"""Characters that an error quotes from one value of a request: the length of the longest valid name."""
+
+
+def shortened(text: str, longest: int) -> str:
+    """The text, cut at `longest` characters. A cut text ends with its original length."""
+    return text if len(text) <= longest else f"{text[:longest]}... ({len(text)} characters)"
+
 
 class Problem(Exception):
     """A refusal to serve a request, with all that its error document says."""
@@ -46,9 +58,9 @@ class Problem(Exception):
         bare: bool = False,
         facts: tuple[tuple[str, str], ...] = (),
     ) -> None:
-        super().__init__(detail)
+        self.detail = shortened(detail, LONGEST_DETAIL)
+        super().__init__(self.detail)
         self.status = status
-        self.detail = detail
         self.code = code
         self.allow = allow
         self.retry_after = retry_after
@@ -88,8 +100,26 @@ def framed(problem: Problem, environ: Mapping[str, Any]) -> str:
     if naming is None:
         text = f"{_EXPLANATIONS[problem.status]}<br><br> {problem.detail}  "
     else:
-        text = f"{naming[0].format(environ.get(naming[1], ''))}<br><br> {problem.detail}"
-    return str(webob.exc.strip_tags(text))
+        named = shortened(environ.get(naming[1], ""), LONGEST_QUOTE)
+        text = f"{naming[0].format(named)}<br><br> {problem.detail}"
+    return _without_tags(text)
+
+
+def _without_tags(text: str) -> str:
+    """The text as WebOb strips tags from it, in linear time."""
+    text = _replace_tags(_LINE_BREAK, text.replace("\n", " ").replace("\r", ""), "\n")
+    return _replace_tags(_TAG, _COMMENT_MARK.sub("", text), "")
+
+
+def _replace_tags(tag: re.Pattern[str], text: str, by: str) -> str:
+    # Behind the last ">" no tag can end. Before it every "<" has a ">" behind it, so that no scan is in vain.
+    head, end, tail = text.rpartition(">")
+    return tag.sub(by, head + end) + tail
+
+
+_LINE_BREAK = re.compile(r"<br.*?>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"<.*?>", re.DOTALL)
+_COMMENT_MARK = re.compile(r"<!--|-->")
 
 
 def rendered(
@@ -100,9 +130,12 @@ def rendered(
         return _PLAIN_HTML, b""
     form = _form(environ.get("HTTP_ACCEPT", ""))
     if form != JSON:
-        page = webob.exc.status_map[problem.status](problem.detail)
-        text = page.html_body(environ) if form == "text/html" else page.plain_body(environ)
-        return f"{form}; charset=UTF-8", text.encode()
+        if form == "text/html":
+            page = webob.exc.status_map[problem.status](problem.detail)
+            text = page.html_body(_named(environ))
+        else:
+            text = f"{STATUS_LINES[problem.status]}\n\n{framed(problem, environ)}"
+        return f"{form}; charset=UTF-8", text.encode("utf-8", "backslashreplace")
     error: dict[str, Any] = {
         "status": problem.status,
         "title": _TITLES[problem.status],
@@ -116,7 +149,12 @@ def rendered(
     return JSON, _encoded({"errors": [error]})
 
 
-@lru_cache(maxsize=256)
+def _named(environ: Mapping[str, Any]) -> dict[str, str]:
+    """The variables that WebOb's pages quote from a request."""
+    return {key: shortened(environ.get(key, ""), LONGEST_QUOTE) for _, key in _NAMING.values()}
+
+
+@cache_short(entries=256)
 def _form(accept: str) -> str:
     offers = create_accept_header(accept).acceptable_offers(["text/html", JSON])
     return str(offers[0][0]) if offers else "text/plain"

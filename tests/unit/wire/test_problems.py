@@ -3,11 +3,13 @@
 """Error documents, in the shape and the frame that clients know."""
 
 import json
+import random
 from typing import Any
 
 import pytest
+import webob.exc
 
-from plimsoll.wire.problems import Problem, rendered
+from plimsoll.wire.problems import LONGEST_DETAIL, LONGEST_QUOTE, Problem, framed, rendered
 
 
 def document(problem: Problem, *, with_code: bool = True, **environ: Any) -> dict[str, Any]:
@@ -94,3 +96,46 @@ def test_a_client_that_does_not_take_json_gets_what_it_takes(
     given, body = rendered(Problem(404, "gone"), environ, "req-1", with_code=True)
     assert given == content_type
     assert body.startswith(start)
+
+
+LONG = 1_000_000
+
+
+@pytest.mark.parametrize("sent", ["<", "<br", "<!--", "<!-- ><", "<!---->", "<a>", "x\n", "\u2603"])
+@pytest.mark.parametrize("accept", ["application/json", "text/html", "text/plain"])
+def test_an_error_stays_short_however_long_what_it_quotes_is(sent: str, accept: str) -> None:
+    """A million characters: a scan that is quadratic in them would take hours."""
+    for problem, quoted_from in (
+        (Problem(400, f"Got: {sent * LONG}"), {}),
+        (Problem(405), {"REQUEST_METHOD": sent * LONG}),
+        (Problem(415), {"CONTENT_TYPE": sent * LONG}),
+        (Problem(406), {"HTTP_ACCEPT": f"{accept}, {sent * LONG}"}),
+    ):
+        environ = {"REQUEST_METHOD": "GET", "HTTP_ACCEPT": accept} | quoted_from
+        _, body = rendered(problem, environ, "req-1", with_code=True)
+        assert len(body.decode()) < LONGEST_DETAIL + LONGEST_QUOTE + 6 * LONGEST_DETAIL
+
+
+def test_what_is_cut_ends_with_its_length() -> None:
+    assert Problem(400, "x" * 5000).detail == "x" * LONGEST_DETAIL + "... (5000 characters)"
+
+
+def test_plain_text_is_framed_as_json_is() -> None:
+    content_type, body = rendered(
+        Problem(409, "no <b>room</b>"),
+        {"REQUEST_METHOD": "GET", "HTTP_ACCEPT": "text/plain"},
+        None,
+        with_code=True,
+    )
+    assert content_type == "text/plain; charset=UTF-8"
+    assert body == b"409 Conflict\n\nThere was a conflict when trying to complete your request.\n\n no room  "
+
+
+def test_tags_are_dropped_as_webob_drops_them() -> None:
+    dice = random.Random(1)
+    parts = ["<", ">", "<br", "<BR/>", "<!--", "-->", "a", "\n", "\r", " ", "--", "!"]
+    for _ in range(2000):
+        text = "".join(dice.choices(parts, k=dice.randint(0, 30)))
+        environ = {"REQUEST_METHOD": text}
+        frame = f"The method {text} is not allowed for this resource. <br><br> {text}"
+        assert framed(Problem(405, text), environ) == webob.exc.strip_tags(frame)

@@ -2,11 +2,15 @@
 
 """Query strings: which of several values counts, and what is kept of them."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from plimsoll.domain.inventory import MAX_INT
 from plimsoll.wire.microversion import HIGHEST, VERSIONS
 from plimsoll.wire.problems import Problem
+from plimsoll.wire.queries import conditions
 from plimsoll.wire.queries.candidates import candidates_request
 from plimsoll.wire.queries.providers import providers_request
 from plimsoll.wire.queries.strings import parsed, remembered
@@ -52,6 +56,21 @@ def test_a_very_long_query_string_is_not_kept() -> None:
     for _ in range(2):
         meaning("a=" + "x" * 10_000, HIGHEST)
     assert len(read) == 2
+
+
+@pytest.mark.parametrize("name", ["required", "member_of"])
+def test_the_values_of_a_repeated_parameter_are_read_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    reading = {"required": conditions.required, "member_of": conditions.member_of}[name]
+
+    def counted(values: Sequence[str], *further: Any) -> Any:
+        read.append(len(values))
+        return reading(values, *further)
+
+    monkeypatch.setattr(conditions, name, counted)
+    value = {"required": "A", "member_of": A}[name]
+    candidates_request("resources=VCPU:1" + f"&{name}={value}" * 100, HIGHEST)
+    assert read == [100]
 
 
 def test_an_empty_name_is_no_condition() -> None:

@@ -167,9 +167,10 @@ def _same_subtree(value: str) -> frozenset[str]:
 def _groups(query: Query, version: Version) -> dict[str, _Draft]:
     pattern = _NAMED if version.has(F.NAMED_GROUPS) else _NUMBERED
     groups: dict[str, _Draft] = {}
+    combined: set[str] = set()
     for name, value in query.pairs:
         found = pattern.match(name)
-        if found is None:
+        if found is None or name in combined:
             continue
         suffix = found[2] or ""
         group = groups.get(suffix)
@@ -179,10 +180,12 @@ def _groups(query: Query, version: Version) -> dict[str, _Draft]:
             case "resources":
                 group.resources = conditions.resources(value)
             case "required":
-                values = query.all(f"required{suffix}")
+                combined.add(name)  # all values of the parameter are read where it is first given
+                values = query.all(name)
                 group.required, group.forbidden = conditions.required(values, version)
             case "member_of":
-                values = query.all(f"member_of{suffix}")
+                combined.add(name)
+                values = query.all(name)
                 group.member_of, group.not_member_of = conditions.member_of(values, version, suffix)
             case "in_tree":
                 group.in_tree = conditions.in_tree(value)

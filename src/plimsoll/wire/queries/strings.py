@@ -8,12 +8,12 @@ Parameters may be repeated. Which one counts then is for each of them to say; th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import TypeVar
 
 from jsonschema import FormatChecker
 from webob.compat import parse_qsl_text
 
+from plimsoll.caches import cache_short
 from plimsoll.wire.microversion import Version
 from plimsoll.wire.problems import Problem
 from plimsoll.wire.schemas import Plain, Schemas, Shape
@@ -23,8 +23,9 @@ T = TypeVar("T")
 TEXT: Plain = {"type": "string"}
 
 _FORMATS = FormatChecker()
-_REMEMBERED = 2048
-_LONGEST_REMEMBERED = 4096
+_REMEMBERED = 512
+_LONGEST_REMEMBERED = 512
+"""Characters. What is made of a query string can take 150 times its length."""
 
 
 class Query:
@@ -78,14 +79,10 @@ def _is_uuid(text: str) -> bool:
 
 
 def remembered(parse: Callable[[Query, Version], T]) -> Callable[[str, Version], T]:
-    """Clients repeat themselves: what a query string means at a version is worked out once and kept for a while."""
+    """Cache what short query strings mean at a version: clients repeat them."""
 
+    @cache_short(entries=_REMEMBERED, longest=_LONGEST_REMEMBERED)
     def read(text: str, version: Version) -> T:
         return parse(parsed(text), version)
 
-    kept = lru_cache(maxsize=_REMEMBERED)(read)
-
-    def recall(text: str, version: Version) -> T:
-        return kept(text, version) if len(text) <= _LONGEST_REMEMBERED else read(text, version)
-
-    return recall
+    return read

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import partial
 
 import orjson
 
+from plimsoll.caches import cache_short
 from plimsoll.domain.provider import Provider
 from plimsoll.search.picked import Picked
 from plimsoll.wire.answers import last_known
@@ -58,7 +59,7 @@ def _last_change(several: Iterable[Provider]) -> datetime | None:
 _last_changes = OfChunks(_last_change)
 
 
-@lru_cache(maxsize=256)
+@cache_short(entries=256)
 def _links(version: Version, prefix: str) -> tuple[bytes, ...]:
     """The links of any provider, encoded; its uuid belongs between them."""
     url = prefix + path_of(_HERE)
