@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from tests.differential.requests import Request
 from tests.differential.servers import Answer
+from tests.differential.wording import same_meaning
 
 SHOWN = 3
 SAME_MOMENT = timedelta(seconds=20)
@@ -147,17 +148,8 @@ def of_errors(there: dict[str, Any], here: dict[str, Any]) -> tuple[list[str], l
     there, here = dict(there), dict(here)
     said, says = str(there.pop("detail", "")), str(here.pop("detail", ""))
     there["request_id"], here["request_id"] = "request_id" in there, "request_id" in here
-    wording = [] if same_words(said, says) else [f"detail: reference {said!r}, here {says!r}"]
+    wording = [] if same_meaning(said, says) else [f"detail: reference {said!r}, here {says!r}"]
     return list(of_documents(there, here, "error")), wording
-
-
-def same_words(one: str, other: str) -> bool:
-    """Equal up to the order of what is listed: sets are printed in any order."""
-
-    def bag(text: str) -> Counter[str]:
-        return Counter(re.findall(r"[^\s,;{}()\[\]'\":]+", text))
-
-    return one == other or bag(one) == bag(other)
 
 
 def of_documents(there: Any, here: Any, where: str) -> Iterator[str]:

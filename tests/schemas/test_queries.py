@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import random
-import re
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +19,7 @@ from plimsoll.wire.queries.candidates import candidates_request
 from plimsoll.wire.queries.providers import providers_request
 from plimsoll.wire.queries.traits import TraitsRequest, traits_request
 from plimsoll.wire.queries.usages import Owner, usages_request
+from tests.differential.wording import same_meaning
 from tests.schemas.judge import needs_the_reference, reference_verdicts
 from tests.schemas.query_strings import GOOD, query_strings
 
@@ -109,11 +108,6 @@ SINCE = {
 }
 
 
-def words(text: str) -> Counter[str]:
-    """The reference prints sets as they come."""
-    return Counter(re.findall(r"[^\s,'\[\]]+", text))
-
-
 @needs_the_reference
 @pytest.mark.parametrize("route", GOOD)
 def test_a_query_string_means_what_it_means_to_the_reference(route: str) -> None:
@@ -126,6 +120,8 @@ def test_a_query_string_means_what_it_means_to_the_reference(route: str) -> None
     ]
     understood = refused = 0
     for case, theirs in zip(cases, reference_verdicts(cases), strict=True):
+        if "%0A" in case["query"]:
+            continue  # a line end at the end of a name or value: the reference takes it, see docs/differences.md
         try:
             ours = UNDERSTOOD[route](case["query"], VERSIONS[case["minor"]])
         except Problem as problem:
@@ -145,7 +141,7 @@ def test_a_query_string_means_what_it_means_to_the_reference(route: str) -> None
 def same_refusal(problem: Problem, theirs: dict[str, Any]) -> bool:
     if problem.code != (theirs["code"] or UNDEFINED):
         return False
-    if problem.detail == theirs["detail"] or words(problem.detail) == words(theirs["detail"]):
+    if same_meaning(theirs["detail"], problem.detail):
         return True
     # Of several bad uuids in one set, the reference names any.
     start = "Invalid query string parameters: Expected 'member_of' parameter to contain valid UUID(s)."

@@ -3,7 +3,7 @@
 """What requests may look like, version by version, and the verdict on one that was sent.
 
 A shape is a JSON Schema whose parts may depend on the version. At start it becomes one plain schema for each
-version. jsonschema-rs decides quickly; jsonschema has the last word on what that turns down, and words the refusal.
+version. jsonschema-rs decides; `violations.py` describes what it refuses.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import jsonschema_rs
-from jsonschema import Draft202012Validator, FormatChecker
-from jsonschema.exceptions import best_match
+from jsonschema import FormatChecker
 
 from plimsoll.wire.features import Feature
 from plimsoll.wire.microversion import VERSIONS, Version
+from plimsoll.wire.violations import Describer, Violation
 
 Plain = dict[str, Any]
 Shape = Any
@@ -95,41 +95,22 @@ class Schema:
 
     def __init__(self, plain: Plain, formats: FormatChecker, is_uuid: Callable[[str], bool]) -> None:
         self.plain = plain
+        # Masked: messages of jsonschema-rs would hold whole documents.
         self._decides = jsonschema_rs.Draft202012Validator(
-            _with_rust_patterns(plain), validate_formats=True, formats={"uuid": is_uuid}
+            plain, validate_formats=True, formats={"uuid": is_uuid}, mask="the value"
         )
-        self._words = Draft202012Validator(plain, format_checker=formats)
+        self._describer = Describer(plain, formats, self._decides)
 
     def accepts(self, content: Any) -> bool:
-        """Whether the quick judge accepts it. If not, `complaint` says why, or that it is right after all."""
+        """True if jsonschema-rs accepts it. If not, `violation` describes why, or is None if it is right after all."""
         try:
             return bool(self._decides.is_valid(content))
         except ValueError:  # it cannot read lone surrogates
             return False
 
-    def complaint(self, content: Any) -> str | None:
-        """What is wrong with it; None if nothing is."""
-        error = best_match(self._words.iter_errors(content))
-        return None if error is None else str(error)
-
-
-def _with_rust_patterns(schema: Any) -> Any:
-    """In Python `$` matches before a line end at the end of a text, in Rust it does not."""
-    if isinstance(schema, list):
-        return [_with_rust_patterns(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    translated = {name: _with_rust_patterns(part) for name, part in schema.items()}
-    if "pattern" in schema:
-        translated["pattern"] = _rust_pattern(schema["pattern"])
-    if "patternProperties" in schema:
-        named = translated["patternProperties"].items()
-        translated["patternProperties"] = {_rust_pattern(pattern): part for pattern, part in named}
-    return translated
-
-
-def _rust_pattern(pattern: str) -> str:
-    return pattern.replace("$", r"\n?$")
+    def violation(self, content: Any, size: int) -> Violation | None:
+        """Describe the violation in a document of `size` characters; None if there is none."""
+        return self._describer.violation(content, size)
 
 
 class Schemas:

@@ -46,10 +46,8 @@ def test_versions_between_which_nothing_changed_share_a_schema() -> None:
     assert schemas.at(LOWEST) is schemas.at_lowest
 
 
-def test_the_quick_judge_reads_line_ends_as_python_does() -> None:
+def test_a_pattern_ends_where_the_text_ends() -> None:
     schema = Schemas({"pattern": "^A+$|^b$"}, FormatChecker(), lambda _: True).at_lowest
-    assert [text for text in ("AA", "AA\n", "b\n", "AA\n\n", "AA\nx", "\n") if schema.accepts(text)] == [
-        "AA",
-        "AA\n",
-        "b\n",
-    ]
+    texts = ("AA", "AA\n", "b\n", "AA\n\n", "AA\nx", "\n", "b")
+    assert [text for text in texts if schema.accepts(text)] == ["AA", "b"]
+    assert [text for text in texts if schema.violation(text, len(text)) is None] == ["AA", "b"]

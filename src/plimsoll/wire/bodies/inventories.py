@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from plimsoll.domain.inventory import MAX_INT, Inventory
 from plimsoll.wire.bodies.patterns import GENERATION, NAME
 from plimsoll.wire.bodies.reading import Body
-from plimsoll.wire.problems import Problem
+from plimsoll.wire.problems import LONGEST_QUOTE, Problem, shortened
 from plimsoll.wire.schemas import Plain
 
 _FROM_ZERO = {"type": "integer", "maximum": MAX_INT, "minimum": 0}
@@ -51,7 +52,7 @@ REPLACE_SHAPE: Plain = {
 REPLACE = Body(REPLACE_SHAPE)
 
 _RECORD = Body(_inventory(["total"]))
-_LOOKED_INTO = re.compile(NAME)
+_LOOKED_INTO = re.compile(NAME).fullmatch
 
 Figures = dict[str, int | float]
 """The figures of an inventory as the client wrote them, defaults filled in: 2 and 2.0 are told apart."""
@@ -82,7 +83,12 @@ def inventory_of(figures: Mapping[str, Any]) -> Inventory:
 
 def all_figures_of(provider: str, given: Mapping[str, Any]) -> dict[str, Figures]:
     """The figures of each class. Under names that the schema did not look into there may stand anything."""
+    schema = _RECORD.schemas.at_lowest
     for name, record in given.items():
-        if not _LOOKED_INTO.search(name) and (complaint := _RECORD.schemas.at_lowest.complaint(record)):
-            raise Problem(400, f"Bad inventory {name} for resource provider {provider}: {complaint}")
+        if _LOOKED_INTO(name) or schema.accepts(record):
+            continue
+        violation = schema.violation(record, len(json.dumps(record)))
+        if violation is not None:
+            quoted = shortened(name, LONGEST_QUOTE)
+            raise Problem(400, violation.worded(f"Bad inventory {quoted} for resource provider {provider}"))
     return {name: figures_of(record) for name, record in given.items()}

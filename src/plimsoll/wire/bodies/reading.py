@@ -2,7 +2,7 @@
 
 """Reads the JSON that a request carries and checks it against the shape that its version asks for.
 
-What comes out has passed the schema. What does not is a 400 that says what is wrong, in jsonschema's words; a body
+A body that violates the schema is a 400 that names the property and the reason; a body
 longer than the operator allows is a 413 and is not read.
 """
 
@@ -27,6 +27,8 @@ _FORMATS.checks("uuid")(is_uuid)
 _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _LONG_NUMBER = b"0" * 19
 """orjson makes a float of a whole number that 64 bits cannot hold."""
+
+_TOO_DEEP = "Malformed JSON: it is nested too deeply."
 
 
 class Body:
@@ -65,8 +67,9 @@ def checked(raw: bytes, schema: Schema) -> Any:
         except orjson.JSONDecodeError:
             pass
         else:
-            if schema.accepts(content):
-                return content
+            if not schema.accepts(content):
+                _refuse_violation(schema, content, len(raw))
+            return content
     return _checked_with_care(raw, schema)
 
 
@@ -74,16 +77,23 @@ def _checked_with_care(raw: bytes, schema: Schema) -> Any:
     """Python's parser takes more than orjson, and its verdicts and messages are those that clients know."""
     try:
         content = json.loads(raw.decode())
-        complaint = schema.complaint(content)
     except RecursionError:
-        raise Problem(400, "Malformed JSON: it is nested too deeply.") from None
+        raise Problem(400, _TOO_DEEP) from None
     except ValueError as problem:
         raise Problem(400, f"Malformed JSON: {problem}") from None
-    if complaint is not None:
-        raise Problem(400, f"JSON does not validate: {complaint}")
+    _refuse_violation(schema, content, len(raw))
     if not _can_be_kept(content):
         raise Problem(400, "JSON does not validate: a number is not finite, or a text is not Unicode.")
     return content
+
+
+def _refuse_violation(schema: Schema, content: Any, size: int) -> None:
+    try:
+        violation = schema.violation(content, size)
+    except RecursionError:
+        raise Problem(400, _TOO_DEEP) from None
+    if violation is not None:
+        raise Problem(400, violation.worded("JSON does not validate"))
 
 
 def _can_be_kept(content: Any) -> bool:
@@ -92,11 +102,19 @@ def _can_be_kept(content: Any) -> bool:
         case float():
             return math.isfinite(content)
         case str():
-            return not any("\ud800" <= char <= "\udfff" for char in content)
+            return _is_unicode(content)
         case dict():
             return all(_can_be_kept(key) and _can_be_kept(value) for key, value in content.items())
         case list():
             return all(map(_can_be_kept, content))
+    return True
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        return False
     return True
 
 

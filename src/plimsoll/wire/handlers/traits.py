@@ -26,7 +26,7 @@ def show(call: Call) -> Answer:
 
 def ensure(call: Call) -> Answer:
     name = call.params["name"]
-    if "\n" in name or not bodies.CUSTOM.schemas.at(call.version).accepts(name):
+    if not bodies.CUSTOM.schemas.at(call.version).accepts(name):
         raise Problem(
             400,
             "The trait is invalid. A valid trait must be no longer than 255 characters, start with the prefix"

@@ -57,9 +57,9 @@ PARAMETERS = Parameters(
     )
 )
 
-_OF_A_GROUP = "^(resources|required|member_of|in_tree)({})?$"
-_NUMBERED = re.compile(_OF_A_GROUP.format(GROUP_NUMBER))
-_NAMED = re.compile(_OF_A_GROUP.format(GROUP_SUFFIX))
+_OF_A_GROUP = "(resources|required|member_of|in_tree)({})?"
+_NUMBERED = re.compile(_OF_A_GROUP.format(GROUP_NUMBER)).fullmatch
+_NAMED = re.compile(_OF_A_GROUP.format(GROUP_SUFFIX)).fullmatch
 
 
 @dataclass(slots=True)
@@ -165,11 +165,11 @@ def _same_subtree(value: str) -> frozenset[str]:
 
 
 def _groups(query: Query, version: Version) -> dict[str, _Draft]:
-    pattern = _NAMED if version.has(F.NAMED_GROUPS) else _NUMBERED
+    parse_name = _NAMED if version.has(F.NAMED_GROUPS) else _NUMBERED
     groups: dict[str, _Draft] = {}
     combined: set[str] = set()
     for name, value in query.pairs:
-        found = pattern.match(name)
+        found = parse_name(name)
         if found is None or name in combined:
             continue
         suffix = found[2] or ""

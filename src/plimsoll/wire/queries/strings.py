@@ -69,8 +69,11 @@ class Parameters:
 
     def check(self, query: Query, version: Version) -> None:
         schema, given = self.schemas.at(version), query.as_dict()
-        if not schema.accepts(given) and (complaint := schema.complaint(given)) is not None:
-            raise Problem(400, f"Invalid query string parameters: {complaint}")
+        if schema.accepts(given):
+            return
+        violation = schema.violation(given, sum(len(name) + len(value) for name, value in query.pairs))
+        if violation is not None:
+            raise Problem(400, violation.worded("Invalid query string parameters"))
 
 
 def _is_uuid(text: str) -> bool:
