@@ -73,7 +73,11 @@ def claim(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
 
 
 def moves_of(draft: Draft, claims: Iterable[Claim]) -> list[Move]:
-    return [(each, _wanted(draft.world, each), draft.holding(each.consumer)) for each in claims]
+    moves = []
+    for each in claims:
+        moves.append((each, _wanted(draft.world, each), draft.holding(each.consumer)))
+        draft.pause()
+    return moves
 
 
 def _wanted(world: World, claim: Claim) -> tuple[Allocation, ...]:
@@ -117,10 +121,12 @@ def check_parties(draft: Draft, moves: Sequence[Move]) -> Refusal | None:
         if key in seen:
             return StaleConsumerGeneration(each.consumer, (actual or 0) + 1, actual)
         seen.add(key)
+        draft.pause()
     for _, wants, _ in moves:
         for uuid, _, _ in wants:
             if uuid not in world.providers:
                 return ClaimOnMissingProvider(uuid)
+        draft.pause()
     return None
 
 
@@ -134,8 +140,10 @@ def settle(draft: Draft, moves: Sequence[Move]) -> Refusal | None:
         held += holding.allocations
         if not wants:
             released += holding.allocations
+        draft.pause()
     providers, classes = _in_play(draft.world, wanted + released)
-    refusal = _check_amounts(draft.world, providers, classes, wanted, held)
+    draft.pause()
+    refusal = _check_amounts(draft, providers, classes, wanted, held)
     if refusal is not None:
         return refusal
     for each, wants, holding in moves:
@@ -168,7 +176,7 @@ def _in_play(world: World, allocations: list[Allocation]) -> tuple[dict[str, Pro
 
 
 def _check_amounts(
-    world: World,
+    draft: Draft,
     providers: Mapping[str, Provider],
     classes: dict[str, None],
     wanted: list[Allocation],
@@ -176,10 +184,11 @@ def _check_amounts(
 ) -> Refusal | None:
     if not wanted:
         return None
-    known = world.classes.by_name
+    known = draft.world.classes.by_name
     for _, resource_class, _ in wanted:
         if resource_class not in known:
             return ResourceClassMissing(resource_class)
+    draft.pause()
     strangers = [uuid for uuid, each in providers.items() if classes.keys().isdisjoint(each.inventories)]
     if strangers:
         return NoSuchInventory(tuple(strangers), tuple(classes))
@@ -198,6 +207,7 @@ def _check_amounts(
         change = changes[key] = changes.get(key, 0) + amount
         if change > 0 and provider.used.get(resource_class, 0) + change > inventory.capacity:
             return CapacityExceeded(uuid, resource_class)
+        draft.pause()
     return None
 
 

@@ -23,10 +23,18 @@ class Draft:
     Holdings are found by the keys of the consumers' uuids: see `Keeping.key`.
     """
 
-    __slots__ = ("_holdings", "effects", "now", "world", "worlds")
+    __slots__ = ("_holdings", "effects", "now", "pause", "world", "worlds")
 
-    def __init__(self, world: World, now: datetime, holdings: Mapping[str, Holding] | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        now: datetime,
+        holdings: Mapping[str, Holding] | None = None,
+        pause: Callable[[], None] = lambda: None,
+    ) -> None:
         self.world = world
+        self.pause = pause
+        """To be called at each step of a loop over what a request names: lets other requests run now and then."""
         self.now = now
         self.effects: list[Effect] = []
         self.worlds: list[World] = []
@@ -40,6 +48,7 @@ class Draft:
         self.effects.append(effect)
         self.worlds.append(self.world)
         self.world = effect.apply(self.world)
+        self.pause()
 
     def raise_generation(self, provider: str) -> None:
         generation = self.world.providers[provider].generation

@@ -15,7 +15,7 @@ from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.world import LastIds
 from plimsoll.ledger.command import Answer, Command, Ticket
-from plimsoll.ledger.history import encode
+from plimsoll.ledger.history import lines
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
@@ -25,6 +25,7 @@ from plimsoll.storage.head import Head
 from plimsoll.storage.record import Recorder
 from plimsoll.storage.registers import Registers
 from plimsoll.storage.statements import Statement
+from plimsoll.turns import Pace
 
 
 class Batch:
@@ -47,7 +48,8 @@ class Batch:
         self._now = now
         # Times in the reference's tables are whole seconds, as some of its databases keep no more.
         self._second = now.replace(microsecond=0)
-        self._recorder = Recorder(database, conn, registers, self._second)
+        self._pause = Pace()
+        self._recorder = Recorder(database, conn, registers, self._second, self._pause)
         self._world = present.world
         self._holdings: dict[str, Holding] = {}
         self._news: list[e.Effect] = []
@@ -108,7 +110,7 @@ class Batch:
     def _decide(self, command: Command) -> Answer | None:
         if self._news:
             self._keep_up()
-        draft = Draft(self._world, self._second, self._holdings)
+        draft = Draft(self._world, self._second, self._holdings, self._pause)
         try:
             refusal = command.decide(draft)
         except DatabaseFault:  # to compare texts, memory may have to ask the database
@@ -127,8 +129,11 @@ class Batch:
         self._news += recorded
         for effect in recorded:
             self._touched.update(effect.providers(before))
-        seq = (self.log[-1].seq if self.log else self.snapshot.head.seq) + 1
-        self.log.append(Change(seq, self._now, command.actor, command.operation, encode(recorded)))
+            self._pause()
+        seq = self.log[-1].seq if self.log else self.snapshot.head.seq
+        for line in lines(recorded, self._pause):
+            seq += 1
+            self.log.append(Change(seq, self._now, command.actor, command.operation, line))
 
     # A later command of the batch must see what an earlier one left a consumer with.
 
@@ -137,6 +142,7 @@ class Batch:
             keep = _KEEPERS.get(type(effect))
             if keep is not None:
                 keep(self, effect)
+            self._pause()
         self._news.clear()
 
     def _key(self, consumer: str) -> str:

@@ -46,6 +46,30 @@ _WITH_SETS: frozenset[type[e.Effect]] = frozenset(
 )
 
 
+EFFECTS_AT_ONCE = 512
+LONGEST_LINE = 256 << 10
+"""Bytes of one line of the change log, if it has more than one effect. Databases limit the length of a statement."""
+
+
+def lines(effects: Sequence[e.Effect], pause: Callable[[], None]) -> list[str]:
+    """The effects of one command as lines of the change log: one line, unless it would be too long."""
+    if len(effects) <= EFFECTS_AT_ONCE:
+        return _lines(effects)
+    encoded: list[str] = []
+    for start in range(0, len(effects), EFFECTS_AT_ONCE):
+        encoded += _lines(effects[start : start + EFFECTS_AT_ONCE])
+        pause()
+    return encoded
+
+
+def _lines(effects: Sequence[e.Effect]) -> list[str]:
+    line = encode(effects)
+    if len(line) <= LONGEST_LINE // 4 or len(effects) == 1 or len(line.encode()) <= LONGEST_LINE:
+        return [line]
+    half = len(effects) // 2
+    return [*_lines(effects[:half]), *_lines(effects[half:])]
+
+
 def encode(effects: Sequence[e.Effect]) -> str:
     # Most have no more than tuples with names, of which lists are made without a way through here.
     default = list if _WITH_SETS.isdisjoint(map(type, effects)) else _plain

@@ -20,13 +20,14 @@ from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.present import Sight
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.search.request import Order
-from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, ValueNotKept
+from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, TooLong, ValueNotKept
 
 __all__ = [
     "DatabaseFault",
     "OutcomeUnknown",
     "Placement",
     "Settings",
+    "TooLong",
     "ValueNotKept",
     "nothing",
     "provider_after",

@@ -14,7 +14,7 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.values import value
 from plimsoll.storage import tables as t
 from plimsoll.storage.head import BEGINNING, Head, moving
-from plimsoll.storage.statements import Columns, Statement, insertion, written
+from plimsoll.storage.statements import Columns, Row, Statement, insertion, written
 
 _HEAD = select(t.head.c.seq, t.head.c.mark).where(t.head.c.id == 1)
 _LOCK_HEAD = _HEAD.with_for_update()
@@ -22,6 +22,9 @@ _C = t.changes.c
 _WRITTEN = Columns(
     t.changes, ("seq", "mark", "at", "request_id", "user_id", "project_id", "operation", "effects")
 )
+
+LONGEST_LINES = 256 << 10
+"""Bytes of effects that one statement writes, unless a single line is longer."""
 
 
 @value
@@ -62,7 +65,7 @@ def appending(dialect: Dialect, changes: Sequence[Change], before: Head, mark: i
 
     The first of them fails if the head is not any more where it was before.
     """
-    rows = [
+    rows: list[Row] = [
         (
             change.seq,
             mark,
@@ -75,10 +78,29 @@ def appending(dialect: Dialect, changes: Sequence[Change], before: Head, mark: i
         )
         for change in changes
     ]
-    return [
-        Statement(moving(before, Head(changes[-1].seq, mark))),
-        *insertion(dialect, _WRITTEN, rows),
-    ]
+    move = Statement(moving(before, Head(changes[-1].seq, mark)))
+    return [move, *(each for some in _by_length(rows) for each in insertion(dialect, _WRITTEN, some))]
+
+
+def _by_length(rows: list[Row]) -> list[list[Row]]:
+    """Split rows so that those of one statement have at most LONGEST_LINES bytes of effects, or are one row."""
+    lengths = [_most_bytes(row[-1]) for row in rows]
+    if sum(lengths) <= LONGEST_LINES:
+        return [rows]
+    parts: list[list[Row]] = [[]]
+    room = LONGEST_LINES
+    for row, length in zip(rows, lengths, strict=True):
+        if length > room and parts[-1]:
+            parts.append([])
+            room = LONGEST_LINES
+        parts[-1].append(row)
+        room -= length
+    return parts
+
+
+def _most_bytes(text: str) -> int:
+    """An upper bound of a text's bytes in UTF-8, which costs nothing to calculate."""
+    return len(text) if text.isascii() else 4 * len(text)
 
 
 def since(conn: Connection, seq: int, most: int) -> list[Change]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -22,7 +23,7 @@ from plimsoll.domain.consumer import (
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage import tables as t
 from plimsoll.storage.engine import Database
-from plimsoll.storage.statements import query
+from plimsoll.storage.statements import queries
 
 _A, _C, _P, _RC = t.allocations.c, t.consumers.c, t.resource_providers.c, t.resource_classes.c
 
@@ -78,10 +79,14 @@ class Asked:
     def __init__(self, dialect: Dialect, uuids: Iterable[str], keeping: Keeping = EXACT) -> None:
         self._key = keeping.key
         wanted = sorted(uuids)
-        self.queries = [query(dialect, _WHO, wanted), query(dialect, _WHAT, wanted)] if wanted else []
+        who = queries(dialect, _WHO, wanted)
+        self.queries = [*who, *queries(dialect, _WHAT, wanted)]
+        self._count = len(who)
 
-    def holdings(self, who: Iterable[Any] = (), what: Iterable[Any] = ()) -> dict[str, Holding]:
-        """From the rows of the queries."""
+    def holdings(self, *answers: Iterable[Any]) -> dict[str, Holding]:
+        """From the rows of each of the queries."""
+        who = chain.from_iterable(answers[: self._count])
+        what = chain.from_iterable(answers[self._count :])
         consumers = {self._key(row[0]): Consumer(*row) for row in who}
         allocations: dict[str, list[Allocation]] = {}
         strays: dict[str, list[Allocation]] = {}

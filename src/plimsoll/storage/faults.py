@@ -81,6 +81,19 @@ class ValueNotKept(Exception):
     """The database has no way to keep a text or number that the request gave: a mistake of the request's."""
 
 
+class TooLong(ValueNotKept):
+    """A statement is longer than the database server takes. Splitting does not help: it writes a single value."""
+
+    def __init__(self, needed: int | None = None, limit: int | None = None) -> None:
+        sizes = (
+            "" if needed is None or limit is None else f" It takes {needed:,} bytes, the limit is {limit:,}."
+        )
+        super().__init__(
+            "The request is too large for the database server, which limits the length of a statement"
+            f" (max_allowed_packet).{sizes} Send it in smaller parts, or have the limit raised. Nothing was changed."
+        )
+
+
 class OutcomeUnknown(DatabaseFault):
     """The connection was lost during a commit: it may have happened or not."""
 

@@ -8,7 +8,7 @@ still there. Nothing that is written before it may depend on what is gathered he
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 from sqlalchemy import Dialect
@@ -33,11 +33,14 @@ Held = tuple[int, int, int, str, str]
 class Gathered:
     """What one batch of commands, at this time, has yet to write."""
 
-    def __init__(self, dialect: Dialect, registers: Registers, reading: Reading, now: str) -> None:
+    def __init__(
+        self, dialect: Dialect, registers: Registers, reading: Reading, now: str, pause: Callable[[], None]
+    ) -> None:
         self._dialect = dialect
         self._registers = registers
         self._reading = reading
         self._now = now
+        self._pause = pause
         self.generations: dict[int, int] = {}
         """By the ids of providers."""
         self._held: dict[str, Sequence[Held]] = {}
@@ -92,6 +95,7 @@ class Gathered:
                 changed.append(row)
             else:
                 added.append((*row, now))
+            self._pause()
         statements: list[Statement] = []
         if gone:
             statements += deletion(dialect, t.consumers, "uuid", gone)

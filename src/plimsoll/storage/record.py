@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import reduce
 from operator import attrgetter
 from typing import Any
 
@@ -44,24 +43,39 @@ _CONSUMER_TYPE = Columns(t.consumer_types, _NAMED)
 class Recorder:
     """Records the effects of one batch of commands. Run the `statements` before the commit, `remember` after it."""
 
-    def __init__(self, database: Database, conn: Connection, registers: Registers, now: datetime) -> None:
+    def __init__(
+        self,
+        database: Database,
+        conn: Connection,
+        registers: Registers,
+        now: datetime,
+        pause: Callable[[], None],
+    ) -> None:
         self._database = database
         self._dialect = dialect = conn.dialect
         self._now = written(dialect, now)
         self._registers = registers
-        self._reading = Reading(conn, now)
+        self._pause = pause
+        self._reading = Reading(conn, now, pause)
         self._rows = Rows(dialect)
-        self._gathered = Gathered(dialect, registers, self._reading, self._now)
+        self._gathered = Gathered(dialect, registers, self._reading, self._now, pause)
 
     def record(self, draft: Draft) -> tuple[Sequence[e.Effect], World]:
         """Remembers to write what was decided; returns the effects as they are kept, and the world after them."""
         recorded = [
-            _WRITERS[type(effect)](self, effect, world) or effect
-            for effect, world in zip(draft.effects, draft.worlds, strict=True)
+            self._record(effect, world) for effect, world in zip(draft.effects, draft.worlds, strict=True)
         ]
         if recorded == draft.effects:
             return recorded, draft.world
-        return recorded, reduce(lambda world, effect: effect.apply(world), recorded, draft.worlds[0])
+        world = draft.worlds[0]
+        for effect in recorded:
+            world = effect.apply(world)
+            self._pause()
+        return recorded, world
+
+    def _record(self, effect: e.Effect, world: World) -> e.Effect:
+        self._pause()
+        return _WRITERS[type(effect)](self, effect, world) or effect
 
     def statements(self, world: World) -> list[Statement]:
         """All that is to be written. `world` is the world after the last effect."""

@@ -7,16 +7,18 @@ A bounded number of rows is remembered, and only once the transaction that may h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, Connection, bindparam, insert, select
+from sqlalchemy import Column, Connection, String, bindparam, insert, select
 
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage import tables as t
 
 REMEMBERED = 50_000
+MOST_BYTES = 400_000
+"""Of names in one statement. A character may take 8 bytes: 4, each of them escaped."""
 
 
 class Entry(NamedTuple):
@@ -32,6 +34,10 @@ class Register:
     def __init__(self, column: Column[Any], keeping: Keeping = EXACT) -> None:
         self.column = column
         self.key = keeping.key
+        assert isinstance(column.type, String)
+        assert column.type.length is not None
+        self.most_at_once = MOST_BYTES // (8 * column.type.length)
+        """Names in one statement."""
         self.known: dict[str, Entry] = {}
         self.query = select(column.table.c.id, column).where(column.in_(bindparam("names", expanding=True)))
 
@@ -48,11 +54,12 @@ class Register:
 class Reading:
     """Registers as one transaction sees them. `remember` after the commit."""
 
-    __slots__ = ("_conn", "_found", "_now")
+    __slots__ = ("_conn", "_found", "_now", "_pause")
 
-    def __init__(self, conn: Connection, now: datetime) -> None:
+    def __init__(self, conn: Connection, now: datetime, pause: Callable[[], None] = lambda: None) -> None:
         self._conn = conn
         self._now = now
+        self._pause = pause
         self._found: dict[Register, dict[str, Entry]] = {}
 
     def entries(self, register: Register, names: Set[str]) -> Mapping[str, Entry]:
@@ -71,12 +78,29 @@ class Reading:
             register.remember(found)
 
     def _looked_up(self, register: Register, names: list[str]) -> dict[str, Entry]:
-        rows = [Entry(*row) for row in self._conn.execute(register.query, {"names": names})]
-        there = {register.key(entry.name): entry for entry in rows}
-        for name in names:
-            if register.key(name) not in there:
-                there[register.key(name)] = Entry(self._made(register.column, name), name)
+        there: dict[str, Entry] = {}
+        for start in range(0, len(names), register.most_at_once):
+            there |= self._found_or_made(register, names[start : start + register.most_at_once])
+            self._pause()
         return {name: there[register.key(name)] for name in names}
+
+    def _found_or_made(self, register: Register, names: list[str]) -> dict[str, Entry]:
+        """Rows by the keys of their names."""
+        there = self._rows(register, names)
+        new = {key: name for name in reversed(names) if (key := register.key(name)) not in there}
+        if len(new) == 1:
+            ((key, name),) = new.items()
+            there[key] = Entry(self._made(register.column, name), name)
+        elif new:
+            column = register.column
+            rows = [{column.name: name, "created_at": self._now} for name in sorted(new.values())]
+            self._conn.execute(insert(column.table).values(rows))
+            there |= self._rows(register, [*new.values()])
+        return there
+
+    def _rows(self, register: Register, names: list[str]) -> dict[str, Entry]:
+        rows = [Entry(*row) for row in self._conn.execute(register.query, {"names": names})]
+        return {register.key(entry.name): entry for entry in rows}
 
     def _made(self, column: Column[Any], name: str) -> int:
         made = self._conn.execute(insert(column.table), {column.name: name, "created_at": self._now})

@@ -45,7 +45,7 @@ class Rows:
     def remove(self, table: Table, where: Mapping[str, Sequence[Any]]) -> None:
         """Those that have one of these values in each of these columns."""
         self._write_added()
-        self._statements.append(removal(self._dialect, table, where))
+        self._statements += removal(self._dialect, table, where)
 
     def statements(self) -> list[Statement]:
         self._write_added()

@@ -18,8 +18,9 @@ from sqlalchemy import DateTime, Dialect, Table
 
 Row = Sequence[Any]
 
-# The least of what databases allow is SQLite's 32,766.
-MOST_PARAMETERS = 30_000
+MOST_PARAMETERS = 5_000
+"""Parameters of one statement. SQLite allows 32,766, but a statement must also fit into MariaDB's smallest usual packet
+of 1 MB, and SQLite runs it without a pause."""
 
 
 class Statement(NamedTuple):
@@ -55,6 +56,11 @@ def query(dialect: Dialect, sql: str, values: Sequence[Any]) -> Statement:
 @lru_cache(maxsize=128)
 def _query(dialect: Dialect, sql: str, size: int) -> str:
     return sql.replace("(...)", _group(dialect, size))
+
+
+def queries(dialect: Dialect, sql: str, values: Sequence[Any]) -> list[Statement]:
+    """Split a query with `IN (...)` into as many as its values need; their rows add up to those of one query."""
+    return [query(dialect, sql, some) for some in _chunks(values, MOST_PARAMETERS)]
 
 
 def insertion(dialect: Dialect, columns: Columns, rows: Sequence[Row]) -> list[Statement]:
@@ -118,8 +124,15 @@ def _setting(dialect: Dialect, table: Table, columns: tuple[str, ...], where: tu
     )
 
 
-def removal(dialect: Dialect, table: Table, where: Mapping[str, Sequence[Any]]) -> Statement:
-    """Removes the rows that have one of these values in each of these columns."""
+def removal(dialect: Dialect, table: Table, where: Mapping[str, Sequence[Any]]) -> list[Statement]:
+    """Delete the rows that have one of these values in each of these columns. Only the last may have many values."""
+    *_, last = where
+    return [
+        _removal(dialect, table, {**where, last: some}) for some in _chunks(where[last], MOST_PARAMETERS // 2)
+    ]
+
+
+def _removal(dialect: Dialect, table: Table, where: Mapping[str, Sequence[Any]]) -> Statement:
     conditions = [f"{column} IN {_group(dialect, len(values))}" for column, values in where.items()]
     return Statement(
         f"DELETE FROM {table.name} WHERE {' AND '.join(conditions)}",  # noqa: S608
@@ -130,7 +143,7 @@ def removal(dialect: Dialect, table: Table, where: Mapping[str, Sequence[Any]]) 
 def deletion(dialect: Dialect, table: Table, key: str, keys: Sequence[Any]) -> list[Statement]:
     """Removes all rows with one of these keys."""
     sql = f"DELETE FROM {table.name} WHERE {key} IN (...)"  # noqa: S608
-    return [query(dialect, sql, some) for some in _chunks(keys, MOST_PARAMETERS)]
+    return queries(dialect, sql, keys)
 
 
 def _mark(dialect: Dialect) -> str:

@@ -19,7 +19,7 @@ from oslo_middleware import CORS, HTTPProxyToWSGI
 
 from plimsoll.access import IdentityUnavailable, NotFromHere, Policy, caller_of, guarded
 from plimsoll.access.loopback import noting_who_connected
-from plimsoll.service.placement import DatabaseFault, OutcomeUnknown, Placement, ValueNotKept
+from plimsoll.service.placement import DatabaseFault, OutcomeUnknown, Placement, TooLong, ValueNotKept
 from plimsoll.wire import mount
 from plimsoll.wire.ahead import Ahead, found_at, seeing
 from plimsoll.wire.answers import UNDATED, Answer, http_date
@@ -136,6 +136,9 @@ class Api:
             level = logging.DEBUG if is_logged else logging.ERROR
             LOG.log(level, "%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), fault)
             reply = _of_problem(unavailable(fault), environ, version)
+        except TooLong as too_long:
+            LOG.info("%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), too_long)
+            reply = _of_problem(Problem(413, str(too_long)), environ, version)
         except ValueNotKept as unkept:
             LOG.info("%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), unkept)
             reply = _of_problem(Problem(400, VALUE_NOT_KEPT), environ, version)

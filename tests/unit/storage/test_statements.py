@@ -48,10 +48,12 @@ def test_rows_are_removed_by_their_keys() -> None:
     (statement,) = s.deletion(DIALECT, t.traits, "name", ["a", "b"])
     assert statement == ("DELETE FROM traits WHERE name IN (%s, %s)", ["a", "b"])
     where = {"trait_id": [1, 2], "resource_provider_id": [3]}
-    assert s.removal(DIALECT, t.resource_provider_traits, where) == (
-        "DELETE FROM resource_provider_traits WHERE trait_id IN (%s, %s) AND resource_provider_id IN (%s)",
-        [1, 2, 3],
-    )
+    assert s.removal(DIALECT, t.resource_provider_traits, where) == [
+        (
+            "DELETE FROM resource_provider_traits WHERE trait_id IN (%s, %s) AND resource_provider_id IN (%s)",
+            [1, 2, 3],
+        )
+    ]
 
 
 def test_a_query_has_a_mark_for_each_value() -> None:

@@ -9,10 +9,15 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
+from plimsoll.storage.faults import TooLong
 from plimsoll.storage.statements import Statement
+from plimsoll.turns import Pace
 
 LONGEST = 4 << 20
-"""Characters in one message. MariaDB takes 16 MB, if it is not told otherwise."""
+"""Bytes that are put together into one message, where the server takes as many."""
+
+FEW_VALUES = 5_000
+"""Values for which it is fastest to fill all statements at once."""
 
 Quote = Callable[[str], str]
 """Makes of a text what stands for it in a statement, by the rules of one connection."""
@@ -29,24 +34,45 @@ _MARKS: Mapping[type, str] = {
 _QUOTED = {**_MARKS, str: "%s"}
 
 
-def messages(statements: Sequence[Statement], quote: Quote) -> list[str]:
-    """As few as can be, none of them longer than servers take as they come."""
-    sqls, values = zip(*statements, strict=True)
-    whole = filled(Statement(";".join(sqls), [*chain.from_iterable(values)]), quote)
-    return [whole] if len(whole) <= LONGEST else _parts(filled(each, quote) for each in statements)
+def messages(statements: Sequence[Statement], quote: Quote, limit: int) -> list[str]:
+    """Put statements into as few messages as the server's limit in bytes allows.
+
+    Raises TooLong if one statement alone is longer than that.
+    """
+    if sum(map(_values, statements)) <= FEW_VALUES:
+        sqls, values = zip(*statements, strict=True)
+        whole = filled(Statement(";".join(sqls), [*chain.from_iterable(values)]), quote)
+        if length_in_bytes(whole) <= min(LONGEST, limit):
+            return [whole]
+    return joined((filled(each, quote) for each in statements), limit)
 
 
-def _parts(texts: Iterable[str]) -> list[str]:
+def joined(texts: Iterable[str], limit: int) -> list[str]:
+    """Join statements to messages of at most so many bytes. Other requests run between two statements."""
     some: list[str] = []
     full: list[str] = []
-    length = 0
+    pause = Pace()
+    room = longest = min(LONGEST, limit)
     for text in texts:
-        if some and length + len(text) > LONGEST:
+        length = length_in_bytes(text) + 1
+        if length > limit:
+            raise TooLong(length, limit)
+        if some and length > room:
             full.append(";".join(some))
-            some, length = [], 0
+            some, room = [], longest
         some.append(text)
-        length += len(text)
+        room -= length
+        pause()
     return [*full, ";".join(some)]
+
+
+def length_in_bytes(text: str) -> int:
+    """In UTF-8, as servers count."""
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _values(statement: Statement) -> int:
+    return len(statement[1])
 
 
 def filled(statement: Statement, quote: Quote) -> str:

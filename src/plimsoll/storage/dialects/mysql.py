@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from importlib import import_module
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import URL, Connection, text
 from sqlalchemy.exc import DBAPIError
@@ -31,6 +32,7 @@ from plimsoll.storage.faults import (
     NotPermitted,
     Overtaken,
     Refusing,
+    TooLong,
     Unreachable,
     ValueNotKept,
     asked_again_if_lost,
@@ -48,6 +50,9 @@ OLDEST_MYSQL = (8, 0, 16)  # the first that knows checks
 # A server that was stopped in its tracks keeps its connections: after so long without an answer we hang up.
 ANSWER_SECONDS = 60
 _SCHEMA_SECONDS = 60
+
+BESIDE_STATEMENTS = 256
+"""Bytes of a packet that are left for what is around the statements of a message: see `with_commit`."""
 
 _FAULTS: dict[type[DatabaseFault | ValueNotKept], frozenset[int]] = {
     Unreachable: frozenset(
@@ -80,6 +85,7 @@ _FAULTS: dict[type[DatabaseFault | ValueNotKept], frozenset[int]] = {
             *(1045, 1130, 1698, 1820, 1862, 3118, 4151),  # wrong password, host not let in, expired, locked
         )
     ),
+    TooLong: frozenset((1153, 1301)),  # a packet, or the result of a function
     ValueNotKept: frozenset((1267, 1270, 1271, 3854, 3988)),  # a character that the tables have no place for
 }
 _KIND_OF = {number: kind for kind, numbers in _FAULTS.items() for number in numbers}
@@ -100,6 +106,8 @@ class MySQL(Server):
         driver = "mysqldb" if url.drivername.endswith("+mysqldb") else "pymysql"
         self._packets = import_module("plimsoll.storage.dialects.packets") if driver == "pymysql" else None
         self._rows_come = Lookout(ROWS_SECONDS)
+        self._limits: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        """The longest message that each connection takes, in bytes."""
         # What the reference's URLs call utf8 has no room for every character; the tables decide what they keep.
         super().__init__(
             url.set(drivername=f"mysql+{driver}").update_query_dict({"charset": "utf8mb4"}), options
@@ -161,6 +169,8 @@ class MySQL(Server):
         # A transaction sees one state from its first plain read on; what it locks, it sees as it is.
         cursor.execute(f"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, {access}")
         cursor.execute(f"SET SESSION {', SESSION '.join(settings)}")
+        cursor.execute("SELECT @@max_allowed_packet")
+        self._limits[connection] = int(cursor.fetchone()[0]) - BESIDE_STATEMENTS
         cursor.close()
 
     def get_to_know(self, connection: Connection) -> Keeping:
@@ -242,6 +252,9 @@ class MySQL(Server):
         # process, takes as long as the statements do.
         return f"BEGIN NOT ATOMIC {message};COMMIT;END" if self._is_mariadb else super().with_commit(message)
 
+    def longest_message(self, connection: Any) -> int:
+        return self._limits[connection]
+
     def quote(self, connection: Any) -> Quote:
         if self._packets is not None:
             quote: Quote = self._packets.quote(connection)
@@ -253,6 +266,8 @@ class MySQL(Server):
         if type(error).__name__ == "InterfaceError" and number in (0, 2006, 2013):
             return Unreachable("The connection was lost.")
         kind = _KIND_OF.get(number) if isinstance(number, int) else None
+        if kind is TooLong:
+            return TooLong()
         return None if kind is None else self.fault(kind, error)
 
 

@@ -24,7 +24,7 @@ from plimsoll.storage.dialects.contact import FirstContact
 from plimsoll.storage.dialects.errors import as_sqlalchemys
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
 from plimsoll.storage.dialects.kept import AtHand, Kept
-from plimsoll.storage.dialects.messages import Quote, filled, messages
+from plimsoll.storage.dialects.messages import Quote, filled, joined, messages
 from plimsoll.storage.dialects.probe import Probe
 from plimsoll.storage.dialects.writers import Writers, send_nothing
 from plimsoll.storage.dialects.writing import Writing, of, tell_outcome
@@ -41,6 +41,9 @@ ABANDONED_SECONDS = 30
 
 HEAD_SECONDS = 100e-6
 """In which a server on the same machine, or nearly so, tells the head."""
+
+LONGEST_MESSAGE = 1 << 29
+"""Bytes. PostgreSQL takes a gigabyte, and allocates two for it."""
 
 MOST_THREADS = 1 << 16
 # oslo.db's defaults, which the reference runs with.
@@ -180,6 +183,10 @@ class Server(ABC):
         """The last statements of a transaction, and its commit."""
         return f"{message};COMMIT"
 
+    def longest_message(self, connection: Any) -> int:
+        """Bytes that the server takes in one message on a connection of the driver."""
+        return LONGEST_MESSAGE
+
     @abstractmethod
     def quote(self, connection: Any) -> Quote:
         """For texts in statements, by the rules of this connection of the driver."""
@@ -254,7 +261,9 @@ class Server(ABC):
         if len(asked) == 1:
             answers = [self.last_answer(driver, asked[0])]
         else:
-            answers = self.answers(driver, ";".join(asked)) if asked else []
+            answers = []
+            for message in joined(asked, self.longest_message(driver)) if asked else ():
+                answers += self.answers(driver, message)
         if expected is not None and Head(*answers[len(first) - 1][0]) != expected:
             raise Overtaken
         return answers[len(first) :]
@@ -285,7 +294,8 @@ class Server(ABC):
         assert writing is not None, "a transaction that writes"
         driver = writing.driver
         try:
-            *before, last = messages(self._after_begin(writing, statements), self.quote(driver))
+            quote, limit = self.quote(driver), self.longest_message(driver)
+            *before, last = messages(self._after_begin(writing, statements), quote, limit)
             for message in before:
                 self.last_answer(driver, message)
             try:
