@@ -156,6 +156,20 @@ PLIMSOLL_OPTS = [
         help="Serve noauth2 on an address that others can reach, and believe them. They can then change everything.",
     ),
     cfg.IntOpt(
+        "max_token_validations",
+        default=16,
+        min=1,
+        help="Tokens that one process has Keystone validate at a time. Further ones wait, within"
+        " token_validation_timeout.",
+    ),
+    cfg.FloatOpt(
+        "token_validation_timeout",
+        default=5.0,
+        min=0.1,
+        help="Seconds in which Keystone must have validated a token, retries included. After that the request is"
+        " answered 503.",
+    ),
+    cfg.IntOpt(
         "threads",
         default=16,
         min=1,

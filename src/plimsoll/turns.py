@@ -8,12 +8,13 @@ only while somebody waits: whoever has much to do gives way now and then, or doe
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
@@ -207,6 +208,31 @@ def aside(work: Callable[[], T]) -> T:
         return work()
     done: T = gevent.get_hub().threadpool.apply(work)
     return done
+
+
+class TimeLimitExceeded(Exception):
+    """The block of a `time_limit` took too long."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Interrupt the block with TimeLimitExceeded after so many seconds, whatever it waits for.
+
+    Threads cannot be interrupted: where there is no gevent, the block itself has to keep the limit.
+    """
+    gevent = _gevent()
+    if gevent is None:
+        yield
+        return
+    timer = gevent.Timeout.start_new(seconds)
+    try:
+        yield
+    except gevent.Timeout as expired:
+        if expired is not timer:
+            raise
+        raise TimeLimitExceeded from None
+    finally:
+        timer.close()
 
 
 class Errand:

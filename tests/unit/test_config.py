@@ -133,6 +133,8 @@ def test_our_own_options_have_these_defaults() -> None:
         "verify_interval": 300,
         "prefix": "",
         "allow_insecure_noauth": False,
+        "max_token_validations": 16,
+        "token_validation_timeout": 5.0,
         "threads": 16,
     }
 

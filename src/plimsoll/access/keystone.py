@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
@@ -23,13 +24,11 @@ from oslo_config import cfg
 
 from plimsoll.access.authplugin import SECTION
 from plimsoll.access.gate import IdentityUnavailable
-from plimsoll.access.tokens import Said, TokenMemory
+from plimsoll.access.tokens import NO_MEMORY, Said, TokenMemory, token_hash
+from plimsoll.access.validations import DeadlineAdapter, Validations, retries_within
+from plimsoll.permit import UNLIMITED, Permit, permit_of
 
 LOG = logging.getLogger(__name__)
-
-PATIENCE = 10
-"""Seconds that Keystone may take for an answer, unless the operator says otherwise. Without a limit, a Keystone that
-hangs would come to hold all our threads, and then those with known tokens would wait too."""
 
 _CACHE_KEY = "plimsoll.tokens"
 
@@ -47,15 +46,19 @@ class Keystone:
                 "No token can be validated: [%s] has no auth_type. All requests are answered 503.", SECTION
             )
         options = conf[SECTION]
-        # Nothing behind us lets in whom Keystone does not know.
-        given: dict[str, Any] = {"oslo_config_config": conf, "delay_auth_decision": False}
-        if options.http_connect_timeout is None:
-            given["http_connect_timeout"] = PATIENCE
-        if options.memcached_servers or options.cache:
-            self._protocol: Any = auth_token.AuthProtocol(None, given)
-        else:
+        timeout = conf.plimsoll.token_validation_timeout
+        given: dict[str, Any] = {
+            "oslo_config_config": conf,
+            # No request passes without a valid token, whatever the operator has set.
+            "delay_auth_decision": False,
+            "http_request_max_retries": min(options.http_request_max_retries, retries_within(timeout)),
+        }
+        memory = NO_MEMORY
+        if not (options.memcached_servers or options.cache):
+            given["cache"] = _CACHE_KEY
             memory = TokenMemory(options.token_cache_time)
-            self._protocol = _Remembering(given | {"cache": _CACHE_KEY}, memory)
+        validations = Validations(conf.plimsoll.max_token_validations, timeout)
+        self._protocol = _Protocol(given, memory, validations)
 
     def __call__(self, environ: WSGIEnvironment) -> WSGIApplication | None:
         refusal: WSGIApplication | None
@@ -65,7 +68,7 @@ class Keystone:
             raise IdentityUnavailable from fault  # and keystonemiddleware has said why in the log
         except webob.exc.HTTPException as answer:
             refusal = answer
-        except exceptions.ClientException as fault:
+        except (exceptions.ClientException, auth_token.ServiceError) as fault:
             LOG.error("Keystone cannot be asked about a token: %s", fault)
             raise IdentityUnavailable from fault
         except Exception as fault:
@@ -74,23 +77,79 @@ class Keystone:
         return refusal
 
 
-class _Remembering(auth_token.AuthProtocol):  # type: ignore[misc]  # keystonemiddleware carries no types
-    """Asks Keystone about a token that is not in memory, with errors and all as keystonemiddleware does it."""
+class _Protocol(auth_token.AuthProtocol):  # type: ignore[misc]  # keystonemiddleware carries no types
+    """Validates a token that is not in memory as keystonemiddleware does, within the limits of `Validations`.
 
-    def __init__(self, options: dict[str, Any], memory: TokenMemory) -> None:
-        super().__init__(None, options)
+    While it waits for memcached or Keystone, the request has released its permit.
+    """
+
+    def __init__(self, options: dict[str, Any], memory: TokenMemory, validations: Validations) -> None:
         self._memory = memory
+        self._validations = validations
+        super().__init__(None, options)
+
+    def _create_session(self, **options: Any) -> Any:
+        session = super()._create_session(**options)
+        adapter = DeadlineAdapter(pool_maxsize=self._validations.max_running)
+        for scheme in ("https://", "http://"):
+            session.session.mount(scheme, adapter)
+        return session
+
+    def _create_identity_server(self) -> _IdentityServer:
+        return _IdentityServer(super()._create_identity_server(), self._memory, self._validations)
 
     def process_request(self, request: Any) -> Any:
         request.environ[_CACHE_KEY] = _NOTHING_CACHED
-        return super().process_request(request)
+        previous = _PERMIT.set(permit_of(request.environ))
+        try:
+            return super().process_request(request)
+        finally:
+            _PERMIT.reset(previous)
 
     def fetch_token(self, token: str, **options: Any) -> Said:
         said = self._memory.get(token)
         if said is None:
-            said = super().fetch_token(token, **options)
-            self._memory.put(token, said)
+            with _PERMIT.get().released():
+                said = super().fetch_token(token, **options)
         return said
+
+    @property
+    def www_authenticate_uri(self) -> Any:
+        if self._www_authenticate_uri:
+            return self._www_authenticate_uri
+        with _PERMIT.get().released():  # without the setting, the versions of Keystone are looked at
+            return super().www_authenticate_uri
+
+
+_PERMIT: ContextVar[Permit] = ContextVar("permit of the request that is authenticated", default=UNLIMITED)
+
+
+class _IdentityServer:
+    """Keystone, as keystonemiddleware calls it: equal tokens share a validation, and its result goes into memory."""
+
+    __slots__ = ("_memory", "_server", "_validations")
+
+    def __init__(self, server: Any, memory: TokenMemory, validations: Validations) -> None:
+        self._server = server
+        self._memory = memory
+        self._validations = validations
+
+    def verify_token(self, token: str, allow_expired: bool = False) -> Said:
+        def verify() -> Said:
+            said = self._memory.get(token)  # stored since this request looked
+            if said is None:
+                said = self._server.verify_token(token, allow_expired=allow_expired)
+                self._memory.put(token, said)
+            return said
+
+        return self._validations.run((token_hash(token), allow_expired), verify)
+
+    @property
+    def www_authenticate_uri(self) -> Any:
+        return self._validations.run("www_authenticate_uri", lambda: self._server.www_authenticate_uri)
+
+    def invalidate(self) -> Any:
+        return self._server.invalidate()
 
 
 class _NothingCached:

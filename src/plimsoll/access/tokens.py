@@ -69,6 +69,10 @@ class TokenMemory:
         return self._known.size
 
 
+NO_MEMORY = TokenMemory(-1)
+"""Where memcached keeps tokens."""
+
+
 def token_hash(token: str) -> bytes:
     """A key for the token, so that memory contains no tokens."""
     return sha256(token.encode()).digest()

@@ -7,13 +7,11 @@ What needs a Keystone is tested with a real one, in tests/cloud.
 
 from __future__ import annotations
 
-import socket
 import uuid
 from datetime import UTC, datetime, timedelta
 from wsgiref.types import WSGIApplication
 
 import pytest
-from keystoneauth1 import loading
 from keystonemiddleware import auth_token
 from oslo_config import cfg
 
@@ -149,19 +147,6 @@ def test_what_memcached_needs_is_missed_at_the_start(
         IdentityError, match=rf"needs the Python module {module}, .*plimsoll-placement\[memcached\]"
     ):
         check(settings(memcached_servers=["m:11211"], **options))
-
-
-def test_a_keystone_that_hangs_is_not_waited_for_for_ever(
-    inside: Recorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(keystone, "PATIENCE", 1)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        conf = settings(auth_type="v3token", http_request_max_retries=0)
-        conf.register_opts(loading.get_auth_plugin_conf_options("v3token"), group="keystone_authtoken")
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}/v3"
-        conf.set_override("auth_url", url, group="keystone_authtoken")
-        with pytest.raises(IdentityUnavailable):
-            call(guarded(inside, conf), "/traits", X_AUTH_TOKEN="any")
 
 
 def test_the_plugin_may_have_a_section_of_its_own() -> None:
