@@ -113,7 +113,8 @@ FAULTS = (
 # These two show in the database, not in an answer. A session undoes them.
 LEFTOVER_CONSUMER = Fault(
     "leftover consumer",
-    "a write refused with 400 because a provider does not exist leaves the consumers behind that it had created",
+    "a write refused with 400 because a provider does not exist, or a claim of nothing, leaves the consumers behind that it"
+    " had created",
     lambda case: False,
 )
 LEFTOVER_OWNER = Fault(
@@ -133,8 +134,9 @@ def writes_consumers(request: Request) -> bool:
 
 
 def leftover_consumers(request: Request, answer: Answer, before: State, after: State) -> list[str]:
-    """Consumers without allocations that a refused write left behind."""
-    if not writes_consumers(request) or answer.status != 400 or b"does not exist" not in answer.body:
+    """Consumers without allocations that a refused write or a claim of nothing left behind."""
+    refused = answer.status == 400 and b"does not exist" in answer.body
+    if not writes_consumers(request) or not (refused or answer.status == 204):
         return []
     owners = {consumer for consumer, _, _ in after.allocations}
     return [uuid for uuid in after.consumers if uuid not in before.consumers and uuid not in owners]

@@ -125,6 +125,17 @@ def test_a_consumer_that_a_refused_write_leaves_behind_is_a_known_fault(
     assert pair[0].state().consumers == {}
 
 
+def test_a_consumer_that_a_claim_of_nothing_leaves_behind_is_a_known_fault(
+    pair: tuple[Scripted, Scripted],
+) -> None:
+    pair[0].also = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
+    pair[0].answer = pair[1].answer = Answer(204, {}, b"")
+    outcome = Session(*pair).run(PUT)
+    assert outcome.equal
+    assert outcome.faults == ("leftover consumer",)
+    assert pair[0].state().consumers == {}
+
+
 def test_a_consumer_left_behind_by_another_refusal_is_not(pair: tuple[Scripted, Scripted]) -> None:
     pair[0].also = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
     pair[0].answer = pair[1].answer = refused(409, "too much")

@@ -142,10 +142,10 @@ class PlainPlacement:
             touched |= set(wanted or held)
             if wanted:
                 after[uuid] = PlainConsumer((known.generation if known else 0) + 1, wanted, project)
-            elif held:
+            elif held or known is None:
                 del after[uuid]
             else:
-                after[uuid] = PlainConsumer(known.generation if known else 0, {}, project)
+                after[uuid] = PlainConsumer(known.generation, {}, project)
         self.consumers = after
         for provider in touched:
             self.providers[provider].generation += 1

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final, Literal
 
-from plimsoll.domain.consumer import Allocation, Consumer, Holding
+from plimsoll.domain.consumer import EMPTY_HOLDING, Allocation, Consumer, Holding
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.effects import (
     AllocationsReplaced,
@@ -60,6 +60,14 @@ class Claim:
     """None keeps the type that the consumer has."""
     guard: Guard = UNGUARDED
     """The generation that the client has seen; None if it expects a new consumer."""
+
+    @property
+    def assumes_new(self) -> bool:
+        """Whether the consumer need not be looked up: recording a consumer that exists fails in the database.
+
+        A claim of nothing records nothing, so that only a lookup can find that the consumer exists.
+        """
+        return self.guard is None and bool(self.allocations)
 
 
 Move = tuple[Claim, tuple[Allocation, ...], Holding]
@@ -212,11 +220,13 @@ def _check_amounts(
 
 
 def _write(draft: Draft, each: Claim, wanted: tuple[Allocation, ...], holding: Holding) -> None:
+    if not wanted and holding == EMPTY_HOLDING:
+        return  # a consumer is recorded for as long as it has allocations: this one has none, and had none
     if each.type is not None and each.type not in draft.world.consumer_types.by_name:
         draft.add(ConsumerTypeAdded(each.type, draft.now, draft.world.consumer_types.next_id))
     known = holding.consumer
     moves = bool(wanted or holding.allocations)
-    after = None if moves and not wanted else _consumer_after(each, known, raised=moves)
+    after = None if not wanted and (moves or known is None) else _consumer_after(each, known, raised=moves)
     uuid = each.consumer if known is None else known.uuid
     if moves or holding.strays:
         _replace_allocations(draft, uuid, holding, wanted, after)

@@ -98,8 +98,8 @@ class Placement:
             operation,
             actor,
             decide,
-            tuple([each.consumer for each in claims if each.guard is not None]),
-            tuple([each.consumer for each in claims if each.guard is None]),
+            tuple([each.consumer for each in claims if not each.assumes_new]),
+            tuple([each.consumer for each in claims if each.assumes_new]),
         )
         outcome = self.ledger.submit(command)
         return outcome if isinstance(outcome, Refusal) else then(outcome)

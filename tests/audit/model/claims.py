@@ -138,8 +138,8 @@ def _check_room(
 def _after(
     known: Consumer | None, claim: Mapping[str, Any], wanted: frozenset[Allocation]
 ) -> Consumer | None:
-    """The consumer after its claim. One that gives up all that it held is forgotten."""
-    if known is not None and known.holds and not wanted:
+    """The consumer after its claim. One that gives up all that it held is forgotten; one without a claim is not recorded."""
+    if not wanted and (known is None or known.holds):
         return None
     project, user, kind = claim["project_id"], claim["user_id"], claim.get("consumer_type")
     if known is None:

@@ -3,7 +3,7 @@
 """Claims: what is granted, what is refused, and what a granted claim leaves behind."""
 
 from plimsoll.domain.claims import UNGUARDED, Claim, Guard, claim, release
-from plimsoll.domain.effects import ConsumerAdded, ConsumerRemoved
+from plimsoll.domain.effects import ConsumerRemoved
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import (
     AllocationsMissing,
@@ -104,13 +104,10 @@ def test_clearing_forgets_the_consumer_and_raises_the_generation_of_its_provider
     assert d.world.providers["p"].generation == 1
 
 
-def test_clearing_a_consumer_that_is_not_there_leaves_one_behind() -> None:
-    """Odd, but clients can see it: see docs/differences.md."""
+def test_clearing_a_consumer_that_is_not_there_leaves_nothing() -> None:
     d = draft()
     assert claim(d, [wants(guard=None)]) is None
-    (added,) = d.effects
-    assert isinstance(added, ConsumerAdded)
-    assert added.consumer.generation == 0
+    assert d.effects == []
 
 
 def test_a_provider_that_is_only_left_keeps_its_generation() -> None:
