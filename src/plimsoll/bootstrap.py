@@ -57,9 +57,11 @@ def settings_from(conf: cfg.ConfigOpts) -> Settings:
         order=Order(
             # 0 has always meant one: the bound is looked at after a candidate is made.
             most=None if most < 0 else max(most, 1),
+            most_without_limit=conf.plimsoll.max_candidates_without_limit,
             strategy=options.allocation_candidates_generation_strategy,
         ),
         shuffle=options.randomize_allocation_candidates,
+        search_budget=conf.plimsoll.search_budget,
     )
 
 

@@ -175,6 +175,19 @@ PLIMSOLL_OPTS = [
         min=1,
         help="Requests that one worker process handles at a time. Writes that wait together share a commit.",
     ),
+    cfg.FloatOpt(
+        "search_budget",
+        default=10.0,
+        min=0.1,
+        help="Seconds that one search for allocation candidates may take. Then the candidates found so far are the"
+        " answer; if there are none, it is a 503.",
+    ),
+    cfg.IntOpt(
+        "max_candidates_without_limit",
+        default=100_000,
+        min=1,
+        help="The most allocation candidates that a request without a limit can get.",
+    ),
 ]
 
 OUR_OPTS: tuple[tuple[str | None, Sequence[cfg.Opt]], ...] = (

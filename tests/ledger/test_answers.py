@@ -7,7 +7,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from plimsoll.domain.provider import Provider
-from plimsoll.ledger.answers import MOST_BYTES, Answers
+from plimsoll.ledger.answers import LONGEST_QUERY, MOST_BYTES, Answers
 from plimsoll.service import candidates, providers
 from plimsoll.service.placement import Placement, Settings
 from tests.ledger.conftest import SOMEBODY
@@ -16,13 +16,14 @@ from tests.ledger.conftest import SOMEBODY
 class Counted:
     """Works out an answer of this length, and counts how often."""
 
-    def __init__(self, length: int = 1) -> None:
+    def __init__(self, length: int = 1, *, may_be_kept: bool = True) -> None:
         self.times = 0
         self._length = length
+        self._may_be_kept = may_be_kept
 
-    def __call__(self) -> bytes:
+    def __call__(self) -> tuple[bytes, bool]:
         self.times += 1
-        return b"x" * self._length
+        return b"x" * self._length, self._may_be_kept
 
 
 def test_the_same_question_is_answered_once() -> None:
@@ -41,28 +42,42 @@ def test_what_has_no_room_is_worked_out_again() -> None:
     assert (large.times, small.times) == (1, 2)
 
 
-def test_questions_take_room_too() -> None:
+def test_queries_take_room_too() -> None:
     answers, nothing = Answers(), Counted(0)
-    for number in range(10):
-        answers.to(f"{number}" * (MOST_BYTES // 4), None, nothing)
-    for number in range(10):
-        answers.to(f"{number}" * (MOST_BYTES // 4), None, nothing)
-    assert nothing.times == 17
+    queries = [f"{number:04}".ljust(LONGEST_QUERY) for number in range(2000)]
+    for query in queries * 2:
+        answers.to(query, None, nothing)
+    kept = 4000 - nothing.times
+    assert MOST_BYTES // (LONGEST_QUERY + 1024) < kept < MOST_BYTES // LONGEST_QUERY
+
+
+def test_a_long_query_is_not_kept() -> None:
+    answers, count = Answers(), Counted()
+    for _ in range(2):
+        answers.to("q" * (LONGEST_QUERY + 1), None, count)
+    assert count.times == 2
+
+
+def test_an_answer_that_could_have_been_more_is_not_kept() -> None:
+    answers, partial = Answers(), Counted(may_be_kept=False)
+    for _ in range(2):
+        assert answers.to("a search that took too long", None, partial) == b"x"
+    assert partial.times == 2
 
 
 def test_who_asks_again_after_a_write_gets_a_new_answer(placement: Placement, other: Placement) -> None:
     count = Counted()
     for writer in (placement, other):
         for _ in range(2):
-            candidates.answered(placement, "where?", None, count)
+            candidates.cached(placement, "where?", None, count)
         uuid = str(uuid4())
         assert isinstance(providers.create(writer, SOMEBODY, uuid, uuid, None), Provider)
-    candidates.answered(placement, "where?", None, count)
+    candidates.cached(placement, "where?", None, count)
     assert count.times == 3
 
 
 def test_nothing_is_kept_where_the_order_is_random(placement: Placement) -> None:
     count, shuffling = Counted(), Placement(placement.ledger, Settings(shuffle=True))
     for _ in range(2):
-        candidates.answered(shuffling, "where?", None, count)
+        candidates.cached(shuffling, "where?", None, count)
     assert count.times == 2

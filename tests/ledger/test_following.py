@@ -11,6 +11,7 @@ from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.search.answer import Candidates
+from plimsoll.search.budget import Budget
 from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.service import candidates, providers
 from plimsoll.service.placement import Placement
@@ -23,7 +24,7 @@ from tests.ledger.test_ledger import make
 
 def first_hosts(placement: Placement) -> list[str]:
     request = CandidatesRequest((Group("", {"VCPU": 1}),), limit=10)
-    found = candidates.find(placement, request)
+    found = candidates.find(placement, request, "", Budget())
     assert isinstance(found, Candidates)
     world = placement.world()
     return [world.providers[uuid].name for each in found.requests for uuid, _ in each.allocations]

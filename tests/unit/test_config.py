@@ -136,6 +136,8 @@ def test_our_own_options_have_these_defaults() -> None:
         "max_token_validations": 16,
         "token_validation_timeout": 5.0,
         "threads": 16,
+        "search_budget": 10.0,
+        "max_candidates_without_limit": 100_000,
     }
 
 

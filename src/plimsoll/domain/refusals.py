@@ -17,6 +17,21 @@ class RowInTheWay(Refusal):
     """The database holds a row that answers do not show, and it has the name that this one wants."""
 
 
+# Searches
+
+
+@value
+class SearchTooLong(Refusal):
+    """Nothing was found in the time that a search may take."""
+
+    seconds: float
+
+
+@value
+class SearchAbandoned(Refusal):
+    """The client has closed its connection: no answer can reach it."""
+
+
 # Providers and their trees
 
 

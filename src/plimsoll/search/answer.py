@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, overload
 
@@ -47,18 +47,41 @@ class Alike:
         return map(Candidate, zip(*allocations, strict=True), zip(*mappings, strict=True))
 
 
+PIECE_ENTRIES = 1 << 15
+"""Providers in all candidates of a piece, each time counted: their text takes about 3 MB."""
+
+
 class Combined(Sequence[Candidate]):
-    """Candidates that take one or more providers each, kept in columns, which is also how to encode them fast."""
+    """Candidates that take one or more providers each, kept in columns, which is also how to encode them fast.
 
-    __slots__ = ("_listed", "_size", "parts")
+    The columns are made from the choices on demand. They take many times the memory of the choices, so that a long
+    answer is made in pieces.
+    """
 
-    def __init__(self, size: int, parts: Sequence[Alike]) -> None:
+    __slots__ = ("_listed", "_make_parts", "_size", "_slots", "_start")
+
+    def __init__(
+        self, size: int, slots: int, make_parts: Callable[[slice], Sequence[Alike]], start: int = 0
+    ) -> None:
+        """`make_parts` makes the columns of some candidates, which are numbered from 0 in them."""
         self._size = size
-        self.parts = parts
+        self._slots = slots
+        self._make_parts = make_parts
+        self._start = start
         self._listed: list[Candidate] | None = None
 
     def __len__(self) -> int:
         return self._size
+
+    def parts(self) -> Sequence[Alike]:
+        return self._make_parts(slice(self._start, self._start + self._size))
+
+    def pieces(self) -> Iterator[Combined]:
+        """The same candidates, in pieces of which each fits in memory."""
+        step = max(1, PIECE_ENTRIES // max(1, self._slots))
+        for start in range(0, self._size, step):
+            size = min(step, self._size - start)
+            yield Combined(size, self._slots, self._make_parts, self._start + start)
 
     @overload
     def __getitem__(self, at: int) -> Candidate: ...
@@ -73,7 +96,7 @@ class Combined(Sequence[Candidate]):
     def _list(self) -> list[Candidate]:
         if self._listed is None:
             listed: list[Candidate] = [_UNWRITTEN] * self._size
-            for part in self.parts:
+            for part in self.parts():
                 for number, candidate in zip(part.numbers.tolist(), part.candidates(), strict=True):
                     listed[number] = candidate
             self._listed = listed
@@ -85,9 +108,11 @@ class Candidates:
     requests: Combined
     providers: Picked
     """Those that the answer describes: the trees of all who give something."""
+    is_complete: bool = True
+    """Whether the search came to its end before its budget was exceeded."""
 
 
-NO_CANDIDATES = Candidates(Combined(0, ()), NOBODY)
+NO_CANDIDATES = Candidates(Combined(0, 0, lambda _: ()), NOBODY)
 
 
 _UNWRITTEN = Candidate((), ())

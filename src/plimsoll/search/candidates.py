@@ -8,6 +8,7 @@ import numpy as np
 
 from plimsoll.domain.world import World
 from plimsoll.search.answer import NO_CANDIDATES, Alike, Candidates, Combined
+from plimsoll.search.budget import Budget
 from plimsoll.search.index import Index
 from plimsoll.search.picked import Picked
 from plimsoll.search.plan import NameMissing, Plan, plan_group, plan_request, roots_wanted
@@ -15,25 +16,31 @@ from plimsoll.search.request import CandidatesRequest, Order
 from plimsoll.search.rows import Numbers, numbers_of
 from plimsoll.search.slots import Slot
 from plimsoll.search.visit import choices
-from plimsoll.search.write import added_up, combined, giving
+from plimsoll.search.write import added_up, giving, parts_of
+
+MAX_ENTRIES = 250_000
+"""Providers named in all candidates of one answer, each time counted: their text takes about 25 MB."""
 
 
 def find_candidates(
-    world: World, index: Index, request: CandidatesRequest, order: Order
+    world: World, index: Index, request: CandidatesRequest, order: Order, budget: Budget | None = None
 ) -> Candidates | NameMissing:
-    """Searches `index`, which must be of this world."""
-    found = _plan(world, index, request)
+    """Search `index`, which must be of this world. Raises BudgetExceeded if nothing was found in time."""
+    budget = budget or Budget()
+    found = _plan(world, index, request, budget)
     if found is None:
         return NO_CANDIDATES
     if isinstance(found, NameMissing):
         return found
-    limit = _limit(request, order)
+    limit, most = _bounds(request, order, len(found.slots))
     if index.flat:
-        return _at_single_providers(index, found, order, limit)
-    return _at_trees(index, found, order, limit)
+        return _at_single_providers(index, found, order, most if limit is None else limit)
+    return _at_trees(index, found, order, limit, most, budget)
 
 
-def _plan(world: World, index: Index, request: CandidatesRequest) -> Plan | NameMissing | None:
+def _plan(
+    world: World, index: Index, request: CandidatesRequest, budget: Budget
+) -> Plan | NameMissing | None:
     """Group by group: one that nobody could serve ends the search before the names of the next are looked up.
 
     So do roots that nobody is. A cloud without providers does not: the names are looked up there too.
@@ -47,48 +54,67 @@ def _plan(world: World, index: Index, request: CandidatesRequest) -> Plan | Name
     parts: list[Plan] = []
     for group in request.groups:
         part = plan_group(world, index, group, roots, known)
+        budget.check()
         if isinstance(part, NameMissing):
-            return part if all(_can_be_served(index, earlier) for earlier in parts) else None
+            return part if all(_can_be_served(index, earlier, budget) for earlier in parts) else None
         if part is None:
             return None
         parts.append(part)
-    return plan_request(index, request, parts)
+    return plan_request(index, request, parts, budget)
 
 
-def _can_be_served(index: Index, part: Plan) -> bool:
+def _can_be_served(index: Index, part: Plan, budget: Budget) -> bool:
     """Whether a group alone has a candidate anywhere: the plan knows of each tree only that it may have."""
-    return not part.together or len(choices(index, part, Order(), limit=1)) > 0
+    return not part.together or len(choices(index, part, Order(), 1, 1, budget)) > 0
 
 
-def _limit(request: CandidatesRequest, order: Order) -> int | None:
+def _bounds(request: CandidatesRequest, order: Order, slots: int) -> tuple[int | None, int]:
+    """The limit of this request, None for all candidates, and their greatest number in that case."""
+    most = max(1, MAX_ENTRIES // slots)
     limits = [limit for limit in (request.limit, order.most) if limit is not None]
-    return min(limits) if limits else None
+    if limits:
+        return min(*limits, most), most
+    return None, most if order.most_without_limit is None else min(most, order.most_without_limit)
 
 
-def _at_single_providers(index: Index, found: Plan, order: Order, limit: int | None) -> Candidates:
+def _at_single_providers(index: Index, found: Plan, order: Order, limit: int) -> Candidates:
     """Where every provider stands alone, each that is left serves all slots itself."""
     rows = numbers_of(found.anchors, index.size)
     if order.shuffle_seed is not None:
         rows = np.random.default_rng(order.shuffle_seed).permutation(rows)
     rows = rows[:limit]
-    each = Picked(index, rows)
-    served = tuple([(slot.suffix, (each,)) for slot in found.slots])
-    alike = Alike(np.arange(len(rows)), ((added_up(found.slots), each),), served)
+    amounts = added_up(found.slots)
+
+    def parts(chosen: slice) -> list[Alike]:
+        each = Picked(index, rows[chosen])
+        served = tuple([(slot.suffix, (each,)) for slot in found.slots])
+        return [Alike(np.arange(len(each)), ((amounts, each),), served)]
+
     return Candidates(
-        requests=Combined(len(rows), (alike,)),
-        providers=each if order.shuffle_seed is None else Picked(index, np.sort(rows)),
+        requests=Combined(len(rows), len(found.slots), parts),
+        providers=Picked(index, rows if order.shuffle_seed is None else np.sort(rows)),
     )
 
 
-def _at_trees(index: Index, found: Plan, order: Order, limit: int | None) -> Candidates:
-    chosen = choices(index, found, order, limit)
+def _at_trees(
+    index: Index, found: Plan, order: Order, limit: int | None, most: int, budget: Budget
+) -> Candidates:
+    chosen = choices(index, found, order, limit, most, budget)
     givers = _distinct(chosen[:, giving(found.slots)], index.size)
     described = (
         givers
         if found.one_of_tree
         else index.trees.members(_distinct(index.root_by_row()[givers], index.size))
     )
-    return Candidates(requests=combined(index, found.slots, chosen), providers=Picked(index, described))
+
+    def parts(these: slice) -> list[Alike]:
+        return parts_of(index, found.slots, chosen[these])
+
+    return Candidates(
+        requests=Combined(len(chosen), len(found.slots), parts),
+        providers=Picked(index, described),
+        is_complete=not budget.is_exceeded,
+    )
 
 
 def _distinct(rows: Numbers, size: int) -> Numbers:

@@ -4,13 +4,15 @@
 
 A partial choice that breaks a rule is never extended, and a position that was found to lead nowhere is not
 entered again: eight groups on seven devices fail after some hundred steps, not after eight to the seventh.
-Nothing is computed ahead of what the caller takes.
+Nothing is computed ahead of what the caller takes. There are still requests that take exponentially many steps: the
+search ends when its budget is used up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
+from plimsoll.search.budget import Budget
 from plimsoll.search.index import Index
 from plimsoll.search.plan import Plan
 from plimsoll.search.rules import Bits, Capacity, Isolation, OneOfTree, Rule, Subtree, Together
@@ -18,27 +20,59 @@ from plimsoll.search.rules import Bits, Capacity, Isolation, OneOfTree, Rule, Su
 Choice = tuple[int, ...]
 """One row per slot."""
 
+MAX_POSITION_CELLS = 1 << 19
+"""Numbers in all positions that are kept as hopeless: about 5 MB."""
+_CELLS_BESIDES = 16
+"""The size of a position in addition to one number for each provider."""
+
+
+class Positions:
+    """Positions that lead nowhere, of all trees of a search. When memory is used up, all are dropped."""
+
+    def __init__(self) -> None:
+        self._known: set[Hashable] = set()
+        self._cells = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._known)
+
+    def __contains__(self, position: Hashable) -> bool:
+        return position in self._known
+
+    def add(self, position: Hashable, cells: int) -> None:
+        self._cells += cells + _CELLS_BESIDES
+        if self._cells > MAX_POSITION_CELLS:
+            self._known.clear()
+            self._cells = cells + _CELLS_BESIDES
+        self._known.add(position)
+
 
 class Combiner:
     """Knows what a plan asks of choices; `at` applies it to the options of one tree, given per slot."""
 
-    def __init__(self, index: Index, plan: Plan) -> None:
+    def __init__(self, index: Index, plan: Plan, budget: Budget) -> None:
         self.index = index
         self.plan = plan
+        self.budget = budget
+        self.hopeless = Positions()
         self.contended = plan.contended()
         self.suffixed = [number for number, slot in enumerate(plan.slots) if slot.one_provider]
         self.unsuffixed = plan.numbers("")
         self.with_resources = [number for number, slot in enumerate(plan.slots) if slot.resources]
         self.subtrees = plan.subtree_numbers()
 
-    def at(self, options: Sequence[Sequence[int]]) -> Iterator[Choice]:
-        return _Tree(self, options).choices()
+    def at(self, tree: int, options: Sequence[Sequence[int]]) -> Iterator[Choice]:
+        """The choices at one tree, which has this number. Raises BudgetExceeded between two of them."""
+        return _Tree(self, tree, options).choices()
 
 
 class _Tree:
     """One tree's options as bits, in the order in which slots are filled: few options first, to fail early."""
 
-    def __init__(self, combiner: Combiner, options: Sequence[Sequence[int]]) -> None:
+    def __init__(self, combiner: Combiner, tree: int, options: Sequence[Sequence[int]]) -> None:
+        self.tree = tree
+        self.budget = combiner.budget
+        self.hopeless = combiner.hopeless
         order = sorted(range(len(options)), key=lambda number: len(options[number]))
         self.depth_of = {number: depth for depth, number in enumerate(order)}
         self.row_of: dict[Bits, int] = {}
@@ -53,6 +87,7 @@ class _Tree:
                     self.row_of[bit] = row
                 mask |= bit
             self.masks.append(mask)
+            self.budget.spend(len(options[number]) >> 3)
         self.rules: list[Rule] = []
         self.rules_at: list[list[Rule]] = [[] for _ in order]
         self._lay_down(combiner)
@@ -66,9 +101,10 @@ class _Tree:
             stock = combiner.index.stock(name)
             concerned = self._reach(numbers)
             room = {bit: stock.room(row) for bit, row in self.row_of.items() if bit & concerned}
+            self.budget.spend(len(room))
             self._rule(Capacity(amounts, room), numbers)
         if combiner.subtrees:
-            lineage = _lineage(combiner.index, self.row_of)
+            lineage = _lineage(combiner.index, self.row_of, self.budget)
             for numbers in combiner.subtrees:
                 self._rule(Subtree(lineage, self._ahead(numbers)), numbers)
         if plan.together:
@@ -108,10 +144,11 @@ class _Tree:
         untried: list[Bits] = [0] * (last + 1)
         found_before = [0] * (last + 1)
         found = 0
-        hopeless: set[Hashable] = set()
+        hopeless, budget, providers = self.hopeless, self.budget, len(row_of)
         depth = 0
         untried[0] = self._open(0)
         while True:
+            budget.spend()
             mask = untried[depth]
             if mask:
                 bit = mask & -mask
@@ -133,7 +170,7 @@ class _Tree:
                     untried[depth] = 0
             else:
                 if depth < last and found == found_before[depth]:
-                    hopeless.add(self._position(depth))
+                    hopeless.add(self._position(depth), providers)
                 depth -= 1
                 if depth < 0:
                     return
@@ -148,10 +185,10 @@ class _Tree:
         return mask
 
     def _position(self, depth: int) -> Hashable:
-        return (depth, *[rule.state() for rule in self.rules])
+        return (self.tree, depth, *[rule.state() for rule in self.rules])
 
 
-def _lineage(index: Index, row_of: dict[Bits, int]) -> dict[Bits, Bits]:
+def _lineage(index: Index, row_of: dict[Bits, int], budget: Budget) -> dict[Bits, Bits]:
     """Each provider with those above it, as far as they are options here."""
     parents = index.parent_by_row()
     bit_of = {row: bit for bit, row in row_of.items()}
@@ -161,6 +198,7 @@ def _lineage(index: Index, row_of: dict[Bits, int]) -> dict[Bits, Bits]:
         while row >= 0:
             line |= bit_of.get(row, 0)
             row = parents.item(row)
+            budget.spend()
         lineage[bit] = line
     return lineage
 

@@ -40,6 +40,10 @@ class Filter(Protocol):
         """Those of the rows that pass."""
         ...
 
+    def meaning(self) -> str:
+        """The condition as a predicate, to be read after "no provider"."""
+        ...
+
 
 @value
 class Loss:
@@ -101,6 +105,16 @@ def in_all(index: Index, member_of: Sequence[AnyOf]) -> Rows:
     return rows
 
 
+_MOST_LISTED = 5
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The first few names."""
+    known = sorted(names)
+    more = len(known) - _MOST_LISTED
+    return ", ".join(known[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
 @value
 class HasTrait:
     """At least one of these traits."""
@@ -110,6 +124,10 @@ class HasTrait:
 
     def keep(self, index: Index, rows: Rows) -> Rows:
         return rows & having_any(index, self.any_of)
+
+    def meaning(self) -> str:
+        several = "one of the traits" if len(self.any_of) > 1 else "the trait"
+        return f"has {several} {_listed(self.any_of)}"
 
 
 @value
@@ -121,6 +139,9 @@ class LacksTraits:
 
     def keep(self, index: Index, rows: Rows) -> Rows:
         return rows & ~having_any(index, self.traits)
+
+    def meaning(self) -> str:
+        return f"is without the forbidden traits {_listed(self.traits)}"
 
 
 @value
@@ -137,6 +158,11 @@ class MemberOf:
             members |= index.below(members & ~index.children)
         return rows & members
 
+    def meaning(self) -> str:
+        return "is in an aggregate of each member_of: " + "; ".join(
+            map(_listed, self.member_of[:_MOST_LISTED])
+        )
+
 
 @value
 class NotMemberOf:
@@ -152,6 +178,9 @@ class NotMemberOf:
             members |= index.below(members & ~index.children)
         return rows & ~members
 
+    def meaning(self) -> str:
+        return f"is outside of the forbidden aggregates {_listed(self.aggregates)}"
+
 
 @value
 class InTree:
@@ -164,6 +193,9 @@ class InTree:
     def keep(self, index: Index, rows: Rows) -> Rows:
         return rows & self.tree
 
+    def meaning(self) -> str:
+        return f"is in the tree of {self.uuid}"
+
 
 @value
 class Offers:
@@ -174,6 +206,9 @@ class Offers:
 
     def keep(self, index: Index, rows: Rows) -> Rows:
         return rows & index.stock(self.resource_class).rows
+
+    def meaning(self) -> str:
+        return f"has an inventory of {self.resource_class}"
 
 
 @value
@@ -187,6 +222,9 @@ class Cuts:
     def keep(self, index: Index, rows: Rows) -> Rows:
         return rows & index.stock(self.resource_class).cutting(self.amount)
 
+    def meaning(self) -> str:
+        return f"allows {self.resource_class}:{self.amount} by its min_unit, max_unit and step_size"
+
 
 @value
 class Holds:
@@ -198,6 +236,9 @@ class Holds:
 
     def keep(self, index: Index, rows: Rows) -> Rows:
         return rows & index.stock(self.resource_class).holding(self.amount)
+
+    def meaning(self) -> str:
+        return f"has {self.resource_class}:{self.amount} free"
 
 
 @value

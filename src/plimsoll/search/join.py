@@ -9,11 +9,13 @@ would not fit in memory is given up, and `combine` finds it one by one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
+from plimsoll.search.budget import Budget
 from plimsoll.search.index import Index
 from plimsoll.search.options import Options
 from plimsoll.search.plan import Plan
@@ -58,23 +60,31 @@ def in_order(counts: Sequence[int]) -> tuple[int, ...]:
 
 
 def join(
-    index: Index, plan: Plan, options: Sequence[Options], order: Sequence[int], width: int | None, most: int
+    index: Index,
+    plan: Plan,
+    options: Sequence[Options],
+    order: Sequence[int],
+    width: int | None,
+    most: int,
+    budget: Budget,
 ) -> Joined | None:
     """The slots are filled in this order, and up to `width` partial choices of each tree are followed.
 
-    None if there are more than `most` in all.
+    None if there are more than `most` in all. Each step on all of them together takes about a millisecond at most;
+    the budget is checked between two steps. Raises BudgetExceeded.
     """
-    rules = _Rules(index, plan, options)
+    rules = _Rules(index, plan, options, budget)
     trees = len(options[0].count)
     tree = np.arange(trees)
     cut = np.zeros(trees, np.bool_)
     chosen: dict[int, Numbers] = {}
     partial: list[Numbers] = []
     for number in order:
+        budget.check()
         option = options[number]
         if width is not None:
             enough = _enough(tree, option.count, width * _AHEAD, cut)
-            tree, chosen = _only(tree, chosen, enough)
+            tree, chosen = _only(tree, chosen, enough, budget)
         count = option.count[tree]
         ends = np.cumsum(count)
         total = int(ends[-1]) if len(ends) else 0
@@ -82,25 +92,29 @@ def join(
             return None
         base = np.repeat(np.arange(len(tree)), count)
         place = np.arange(total) - (ends - count - option.start[tree])[base]
-        tree, chosen = _only(tree, chosen, base)
+        tree, chosen = _only(tree, chosen, base, budget)
         partial.append(np.bincount(tree, minlength=trees))
         chosen[number] = option.rows[place]
         keep = rules.kept(chosen, number, place)
         if width is not None:
             keep = _first(tree, keep, width, cut)
-        tree, chosen = _only(tree, chosen, keep)
+        tree, chosen = _only(tree, chosen, keep, budget)
     choices = np.column_stack([chosen[number] for number in range(len(options))])
     return Joined(choices, tree, cut, np.array(partial))
 
 
 def _only(
-    tree: Numbers, chosen: dict[int, Numbers], which: Numbers | Mask | None
+    tree: Numbers, chosen: dict[int, Numbers], which: Numbers | Mask | None, budget: Budget
 ) -> tuple[Numbers, dict[int, Numbers]]:
     if which is None:
         return tree, chosen
     if which.dtype == np.bool_:
         which = np.flatnonzero(which)
-    return tree[which], {number: rows[which] for number, rows in chosen.items()}
+    kept: dict[int, Numbers] = {}
+    for number, rows in chosen.items():
+        kept[number] = rows[which]
+        budget.check()
+    return tree[which], kept
 
 
 def _enough(tree: Numbers, count: Numbers, most: int, cut: Mask) -> Mask | None:
@@ -138,9 +152,10 @@ def _first(tree: Numbers, keep: Mask | None, width: int, cut: Mask) -> Mask | No
 class _Rules:
     """The rules of `rules.py` once more, for whole columns of choices."""
 
-    def __init__(self, index: Index, plan: Plan, options: Sequence[Options]) -> None:
+    def __init__(self, index: Index, plan: Plan, options: Sequence[Options], budget: Budget) -> None:
         self.index = index
         self.plan = plan
+        self.budget = budget
         self.options = options
         self.rooms: dict[tuple[str, int], Numbers] = {}
         self.contended = plan.contended()
@@ -153,30 +168,26 @@ class _Rules:
 
         None says: all.
         """
-        checks = [
-            *self._isolated(chosen, new),
-            *self._with_room(chosen, new, place),
-            *self._one_of_tree(chosen, new),
-            *self._together(chosen, new),
-            *self._in_subtree(chosen, new),
-        ]
-        if not checks:
-            return None
-        keep = checks[0]
-        for check in checks[1:]:
-            keep = keep & check
+        keep: Mask | None = None
+        for check in chain(
+            self._isolated(chosen, new),
+            self._with_room(chosen, new, place),
+            self._one_of_tree(chosen, new),
+            self._together(chosen, new),
+            self._in_subtree(chosen, new),
+        ):
+            keep = check if keep is None else keep & check
+            self.budget.check()
         return keep
 
-    def _isolated(self, chosen: dict[int, Numbers], new: int) -> list[Mask]:
+    def _isolated(self, chosen: dict[int, Numbers], new: int) -> Iterator[Mask]:
         slots = self.plan.slots
-        if not self.plan.isolated or not slots[new].one_provider:
-            return []
-        return [
-            chosen[new] != rows for done, rows in chosen.items() if done != new and slots[done].one_provider
-        ]
+        if self.plan.isolated and slots[new].one_provider:
+            for done, rows in chosen.items():
+                if done != new and slots[done].one_provider:
+                    yield chosen[new] != rows
 
-    def _with_room(self, chosen: dict[int, Numbers], new: int, place: Numbers) -> list[Mask]:
-        checks = []
+    def _with_room(self, chosen: dict[int, Numbers], new: int, place: Numbers) -> Iterator[Mask]:
         for name, numbers in self.contended.items():
             earlier = [number for number in numbers if number in chosen and number != new]
             if new not in numbers or not earlier:
@@ -184,8 +195,8 @@ class _Rules:
             taken = np.full(len(chosen[new]), self.plan.slots[new].resources[name])
             for number in earlier:
                 taken += (chosen[number] == chosen[new]) * self.plan.slots[number].resources[name]
-            checks.append(taken <= self._rooms(name, self.options[new])[place])
-        return checks
+                self.budget.check()
+            yield taken <= self._rooms(name, self.options[new])[place]
 
     def _rooms(self, name: str, options: Options) -> Numbers:
         rooms = self.rooms.get((name, id(options)))
@@ -195,35 +206,29 @@ class _Rules:
             ]
         return rooms
 
-    def _one_of_tree(self, chosen: dict[int, Numbers], new: int) -> list[Mask]:
+    def _one_of_tree(self, chosen: dict[int, Numbers], new: int) -> Iterator[Mask]:
         slots = self.plan.slots
-        if not self.plan.one_of_tree or not slots[new].resources:
-            return []
-        roots = self.index.root_by_row()
-        return [
-            (rows == chosen[new]) | (roots[rows] != roots[chosen[new]])
-            for done, rows in chosen.items()
-            if done != new and slots[done].resources
-        ]
+        if self.plan.one_of_tree and slots[new].resources:
+            roots = self.index.root_by_row()
+            for done, rows in chosen.items():
+                if done != new and slots[done].resources:
+                    yield (rows == chosen[new]) | (roots[rows] != roots[chosen[new]])
 
-    def _together(self, chosen: dict[int, Numbers], new: int) -> list[Mask]:
+    def _together(self, chosen: dict[int, Numbers], new: int) -> Iterator[Mask]:
         if not self.having or new not in self.unsuffixed or not chosen.keys() >= set(self.unsuffixed):
-            return []
-        checks = []
+            return
         for having in self.having:
             check = having[chosen[new]]
             for number in self.unsuffixed:
                 if number != new:
                     check = check | having[chosen[number]]
-            checks.append(check)
-        return checks
+                    self.budget.check()
+            yield check
 
-    def _in_subtree(self, chosen: dict[int, Numbers], new: int) -> list[Mask]:
-        return [
-            self._have_top([chosen[number] for number in numbers])
-            for numbers in self.subtrees
-            if new in numbers and chosen.keys() >= set(numbers)
-        ]
+    def _in_subtree(self, chosen: dict[int, Numbers], new: int) -> Iterator[Mask]:
+        for numbers in self.subtrees:
+            if new in numbers and chosen.keys() >= set(numbers):
+                yield self._have_top([chosen[number] for number in numbers])
 
     def _have_top(self, members: Sequence[Numbers]) -> Mask:
         """Whether one of the members is the ancestor of all."""
@@ -233,9 +238,11 @@ class _Rules:
             above = [np.zeros(len(member), np.bool_) for _ in members]
             climber = member
             while (climber >= 0).any():
-                above = [found | (climber == top) for found, top in zip(above, members, strict=True)]
+                for seen, other in zip(above, members, strict=True):
+                    np.logical_or(seen, climber == other, out=seen)
+                    self.budget.check()
                 climber = np.where(climber >= 0, parents[climber], np.int64(-1))
-            tops = [top & found for top, found in zip(tops, above, strict=True)]
+            tops = [top & seen for top, seen in zip(tops, above, strict=True)]
         has_top = tops[0]
         for top in tops[1:]:
             has_top = has_top | top

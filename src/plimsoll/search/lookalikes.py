@@ -14,19 +14,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.search.budget import Budget
 from plimsoll.search.index import Index
 from plimsoll.search.join import Joined, in_order, join
 from plimsoll.search.options import options_at
 from plimsoll.search.plan import Plan
 from plimsoll.search.rows import Numbers, masks_at
 
-MOST_CELLS = 1 << 18
-"""Trees times rows of the largest: beyond that it does not pay to look at all of them side by side."""
+MOST_CELLS = 1 << 20
+"""Trees times rows of the largest times supplies: beyond that it does not pay to compare all trees side by side."""
 _MOST_NEW = 64
 """So many new looks at once are worked out one by one; where there are more, it is quicker to take all trees alike."""
 _MOST_KEPT = 128
 _LARGEST_KEPT = 4096
 """So many numbers the choices of one look may have to be kept."""
+_LONGEST_KEPT = 1 << 15
+"""Bytes of a look that may be kept: the keys of all that is kept take 4 MB at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,25 +46,32 @@ class _Found:
 _kept: dict[Hashable, _Found] = {}
 
 
-def join_alike(index: Index, plan: Plan, anchors: Numbers, width: int | None, most: int) -> Joined | None:
+def join_alike(
+    index: Index, plan: Plan, anchors: Numbers, width: int | None, most: int, budget: Budget
+) -> Joined | None:
     """What `join` finds at these trees, to which nobody lends anything."""
-    if len(anchors) * index.trees.largest > MOST_CELLS:
-        return join_each(index, plan, anchors, width, most)
+    sets = len({id(slot.supply) for slot in plan.slots}) + len(plan.together)
+    if len(anchors) * index.trees.largest * sets > MOST_CELLS:
+        return join_each(index, plan, anchors, width, most, budget)
     rows = index.trees.rows(anchors)
     view = _View(index, plan, rows)
+    budget.check()
     looks, look = view.looks()
+    budget.check()
     known = [_kept.get((view.asked, width, most, each)) for each in looks]
     new = [number for number, found in enumerate(known) if found is None]
     if len(new) > _MOST_NEW:
-        return join_each(index, plan, anchors, width, most)
+        return join_each(index, plan, anchors, width, most, budget)
     if new:
         first = [int(np.argmax(look == number)) for number in new]
-        joined = join(index, plan, options_at(index, plan, anchors[first]), view.order, width, most)
+        options = options_at(index, plan, anchors[first], budget)
+        joined = join(index, plan, options, view.order, width, most, budget)
         if joined is None:
             return None
         for place, number in enumerate(new):
             known[number] = found = _found(index, joined, place)
-            _keep((view.asked, width, most, looks[number]), found)
+            if len(looks[number]) <= _LONGEST_KEPT:
+                _keep((view.asked, width, most, looks[number]), found)
     return _put_down([found for found in known if found is not None], look, rows, most)
 
 
@@ -71,11 +81,13 @@ def join_each(
     anchors: Numbers,
     width: int | None,
     most: int,
+    budget: Budget,
     shuffle: np.random.Generator | None = None,
 ) -> Joined | None:
     """The same without regard to looks."""
-    options = options_at(index, plan, anchors, shuffle)
-    return join(index, plan, options, in_order([len(option.rows) for option in options]), width, most)
+    options = options_at(index, plan, anchors, budget, shuffle)
+    order = in_order([len(option.rows) for option in options])
+    return join(index, plan, options, order, width, most, budget)
 
 
 class _View:

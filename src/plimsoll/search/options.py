@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plimsoll.search.budget import Budget
 from plimsoll.search.index import Index
 from plimsoll.search.plan import Plan
 from plimsoll.search.rows import Numbers, numbers_of, rows_of_numbers
@@ -29,7 +30,11 @@ class Options:
 
 
 def options_at(
-    index: Index, plan: Plan, anchors: Numbers, shuffle: np.random.Generator | None = None
+    index: Index,
+    plan: Plan,
+    anchors: Numbers,
+    budget: Budget,
+    shuffle: np.random.Generator | None = None,
 ) -> list[Options]:
     """The options for each slot. Slots with the same supply get the same object."""
     tree_of = np.full(index.size, -1, np.int64)
@@ -45,7 +50,9 @@ def options_at(
                 served = tree_of[numbers_of(lent_to & roots, index.size)]
                 rows = np.concatenate([rows, np.full(len(served), lender)])
                 tree = np.concatenate([tree, served])
+                budget.check()
             made[id(slot.supply)] = _sorted(rows, tree, len(anchors), shuffle)
+            budget.check()
     return [made[id(slot.supply)] for slot in plan.slots]
 
 

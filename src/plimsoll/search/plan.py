@@ -8,7 +8,7 @@ one tree after the other. Names are looked up on the way, in the order in which 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,8 @@ from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 from plimsoll.search import filters
-from plimsoll.search.filters import Step, narrow
+from plimsoll.search.budget import Budget
+from plimsoll.search.filters import Step, Tally, narrow
 from plimsoll.search.index import Index
 from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.search.rows import NONE, Rows, numbers_of, rows_of_mask
@@ -54,7 +55,14 @@ class Plan:
 
     def subtree_numbers(self) -> list[tuple[int, ...]]:
         """The slots whose providers must have one of them above all; one alone always has."""
-        found = [tuple([n for suffix in subtree for n in self.numbers(suffix)]) for subtree in self.subtrees]
+        if not self.subtrees:
+            return []
+        by_suffix: dict[str, list[int]] = {}
+        for number, slot in enumerate(self.slots):
+            by_suffix.setdefault(slot.suffix, []).append(number)
+        found = [
+            tuple([n for suffix in subtree for n in by_suffix.get(suffix, ())]) for subtree in self.subtrees
+        ]
         return [numbers for numbers in found if len(numbers) > 1]
 
 
@@ -84,7 +92,12 @@ def roots_wanted(world: World, index: Index, request: CandidatesRequest) -> Rows
 
 
 def plan_group(
-    world: World, index: Index, group: Group, roots: Rows, known: dict[object, list[Slot]]
+    world: World,
+    index: Index,
+    group: Group,
+    roots: Rows,
+    known: dict[object, list[Slot]],
+    tally: Tally | None = None,
 ) -> Plan | NameMissing | None:
     """The plan for one group alone; None if nobody could serve it. `known` is kept between the groups."""
     wanted = group.conditions
@@ -103,7 +116,7 @@ def plan_group(
         if provider is None:
             return None
         tree = index.rows_of_uuids(world.trees[provider.root])
-    slots = _slots(index, group, roots, tree, known)
+    slots = _slots(index, group, roots, tree, known, tally)
     anchors = roots
     for slot in slots:
         anchors &= slot.supply.anchors
@@ -116,18 +129,25 @@ def plan_group(
 
 
 def _slots(
-    index: Index, group: Group, roots: Rows, tree: Rows | None, known: dict[object, list[Slot]]
+    index: Index,
+    group: Group,
+    roots: Rows,
+    tree: Rows | None,
+    known: dict[object, list[Slot]],
+    tally: Tally | None,
 ) -> tuple[Slot, ...]:
     """The slots of a group. Groups that ask for the same, and many do, are looked for once."""
     same = (group.conditions, tuple(group.resources.items()), group.one_provider)
     slots = known.get(same)
     if slots is None:
-        slots = known[same] = list(slots_of(index, group, roots, tree))
+        slots = known[same] = list(slots_of(index, group, roots, tree, tally))
         return tuple(slots)
     return tuple([Slot(group.suffix, slot.resources, slot.supply) for slot in slots])
 
 
-def plan_request(index: Index, request: CandidatesRequest, parts: Sequence[Plan]) -> Plan | None:
+def plan_request(
+    index: Index, request: CandidatesRequest, parts: Sequence[Plan], budget: Budget
+) -> Plan | None:
     """All groups' plans as one, without the trees that are too small for all of them at once."""
     anchors = parts[0].anchors
     for part in parts[1:]:
@@ -143,7 +163,9 @@ def plan_request(index: Index, request: CandidatesRequest, parts: Sequence[Plan]
     )
     for name, numbers in plan.contended().items():
         slots = [plan.slots[number] for number in numbers]
-        anchors &= _anchors_with_room(index, slots, name, sum(slot.resources[name] for slot in slots))
+        for pieces, size in _pieces([slot.resources[name] for slot in slots]):
+            anchors &= _anchors_with_room(index, slots, name, pieces, size)
+            budget.check()
     if plan.isolated:
         suffixed = [slot for slot in plan.slots if slot.one_provider]
         anchors &= _anchors_with_room(index, suffixed, None, len(suffixed))
@@ -163,8 +185,24 @@ def _anchors_having(index: Index, supplies: Sequence[Supply], having: Rows) -> R
     return anchors | index.roots_of(rows)
 
 
-def _anchors_with_room(index: Index, slots: Sequence[Slot], resource_class: str | None, total: int) -> Rows:
-    """The trees whose providers have this much room among them; heads are counted where no class is given.
+def _pieces(amounts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The pieces that the providers of a tree must have room for among them: their number and their size.
+
+    So many pieces of at least this size cannot be cut up: a provider with room for 8 takes one piece of 5, though two
+    of them could share 16. Neither can the sum of all amounts, in pieces of 1, be more than all room.
+    """
+    sizes = sorted(amounts)
+    if sizes[0] != sizes[-1]:
+        yield sum(sizes), 1
+    for before, size in enumerate(sizes):
+        if before == 0 or size != sizes[before - 1]:
+            yield len(sizes) - before, size
+
+
+def _anchors_with_room(
+    index: Index, slots: Sequence[Slot], resource_class: str | None, pieces: int, size: int = 1
+) -> Rows:
+    """The trees whose providers have room for so many pieces; each has room for one where no class is given.
 
     Trees with a lender pass: what it has is not counted here.
     """
@@ -176,7 +214,7 @@ def _anchors_with_room(index: Index, slots: Sequence[Slot], resource_class: str 
     rooms = (
         np.ones(len(numbers))
         if resource_class is None
-        else index.stock(resource_class).room_by_row(index.size)[numbers]
+        else index.stock(resource_class).room_by_row(index.size)[numbers] // size
     )
     sums = np.bincount(index.root_by_row()[numbers], weights=rooms, minlength=index.size)
-    return anchors | rows_of_mask(sums >= total)
+    return anchors | rows_of_mask(sums >= pieces)

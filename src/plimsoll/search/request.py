@@ -75,6 +75,8 @@ class Order:
 
     most: int | None = None
     """Stop after this many, whatever the request's limit is (the operator's bound)."""
+    most_without_limit: int | None = None
+    """The same for requests without a limit: what there is beyond that is left out."""
     strategy: Literal["depth-first", "breadth-first"] = "depth-first"
     shuffle_seed: int | None = None
     """Shuffles with this seed; None keeps the order of the providers."""

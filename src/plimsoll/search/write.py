@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from plimsoll.search.answer import Alike, Combined
+from plimsoll.search.answer import Alike
 from plimsoll.search.index import Index
 from plimsoll.search.picked import Picked
 from plimsoll.search.rows import Numbers
@@ -31,12 +31,11 @@ def giving(slots: Sequence[Slot]) -> list[int]:
     return [number for number, slot in enumerate(slots) if slot.resources]
 
 
-def combined(index: Index, slots: Sequence[Slot], choices: Numbers) -> Combined:
-    parts = [
+def parts_of(index: Index, slots: Sequence[Slot], choices: Numbers) -> list[Alike]:
+    return [
         _alike(index, slots, choices if len(numbers) == len(choices) else choices[numbers], numbers, shared)
         for shared, numbers in _by_sharing(slots, choices)
     ]
-    return Combined(len(choices), parts)
 
 
 _Sharing = dict[int, int]
@@ -46,18 +45,19 @@ _Sharing = dict[int, int]
 def _by_sharing(slots: Sequence[Slot], choices: Numbers) -> list[tuple[_Sharing, Numbers]]:
     """The choices (by number), sorted by which slots share a provider."""
     numbers = giving(slots)
-    columns = np.ascontiguousarray(choices.T)
-    if not _shares(columns[numbers]):
+    columns = np.ascontiguousarray(choices.T)[numbers]
+    if not _shares(columns):
         return [({slot: slot for slot in numbers}, np.arange(len(choices)))]
+    firsts = _first_sharers(columns)
     kind = np.zeros(len(choices), np.int64)
-    kinds: list[_Sharing] = [{}]
-    for place, slot in enumerate(numbers):
-        first = np.full(len(choices), slot)
-        for earlier in reversed(numbers[:place]):
-            first[columns[earlier] == columns[slot]] = earlier
-        codes, kind = np.unique(kind * len(slots) + first, return_inverse=True)
-        kinds = [{**kinds[code // len(slots)], slot: code % len(slots)} for code in codes.tolist()]
-    return [(shared, np.flatnonzero(kind == number)) for number, shared in enumerate(kinds)]
+    for first in firsts:
+        _, kind = np.unique(kind * len(numbers) + first, return_inverse=True)
+    found = []
+    for number in range(int(kind.max()) + 1):
+        those = np.flatnonzero(kind == number)
+        places = firsts[:, those[0]].tolist()
+        found.append((dict(zip(numbers, [numbers[place] for place in places], strict=True)), those))
+    return found
 
 
 def _shares(columns: Numbers) -> bool:
@@ -65,14 +65,38 @@ def _shares(columns: Numbers) -> bool:
     return any((columns[apart:] == columns[:-apart]).any() for apart in range(1, len(columns)))
 
 
+_FEW_COLUMNS = 32
+"""So many are compared pair by pair, which is quicker than to sort; their pairs grow with the square."""
+
+
+def _first_sharers(columns: Numbers) -> Numbers:
+    """For each row of each column, the first column that has the same at this place."""
+    if len(columns) <= _FEW_COLUMNS:
+        firsts = np.empty_like(columns)
+        for number, column in enumerate(columns):
+            firsts[number] = number
+            for earlier in range(number - 1, -1, -1):
+                firsts[number, columns[earlier] == column] = earlier
+        return firsts
+    order = np.argsort(columns, axis=0, kind="stable")
+    rows = np.take_along_axis(columns, order, axis=0)
+    begins = np.ones(columns.shape, np.bool_)
+    begins[1:] = rows[1:] != rows[:-1]
+    # In the order of rows: where each run of equal rows begins, and so which column is the first of the run.
+    places = np.maximum.accumulate(np.where(begins, np.arange(len(columns))[:, None], 0), axis=0)
+    firsts = np.empty_like(order)
+    np.put_along_axis(firsts, order, np.take_along_axis(order, places, axis=0), axis=0)
+    return firsts
+
+
 def _alike(
     index: Index, slots: Sequence[Slot], choices: Numbers, numbers: Numbers, shared: _Sharing
 ) -> Alike:
     columns = [Picked(index, column) for column in choices.T]
-    given = []
-    for first in dict.fromkeys(shared.values()):
-        amounts = added_up([slots[number] for number, same in shared.items() if same == first])
-        given.append((amounts, columns[first]))
+    sharers: dict[int, list[Slot]] = {}
+    for number, first in shared.items():
+        sharers.setdefault(first, []).append(slots[number])
+    given = [(added_up(several), columns[first]) for first, several in sharers.items()]
     served = [(slot.suffix, (columns[number],)) for number, slot in enumerate(slots) if slot.one_provider]
     unsuffixed = {shared[number]: number for number, slot in enumerate(slots) if not slot.one_provider}
     spread = [("", tuple([columns[number] for number in unsuffixed.values()]))] if unsuffixed else []

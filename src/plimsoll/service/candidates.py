@@ -1,40 +1,81 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where could this fit?"""
+"""Allocation candidates: the search on the current snapshot, within its budget."""
 
 from __future__ import annotations
 
+import logging
 import random
+import time
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 
-from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.refusals import Refusal, SearchAbandoned, SearchTooLong
+from plimsoll.ledger.answers import Work
 from plimsoll.search.answer import Candidates
+from plimsoll.search.budget import Budget, BudgetExceeded, SearchCancelled
 from plimsoll.search.candidates import find_candidates
-from plimsoll.search.plan import NameMissing
+from plimsoll.search.obstacle import obstacle
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.service.placement import Placement
-from plimsoll.turns import aside
+
+LOG = logging.getLogger(__name__)
+
+_LONGEST_LOGGED = 500
+"""Characters of a query in a log line."""
 
 
-def find(placement: Placement, request: CandidatesRequest) -> Candidates | Refusal:
+def budget(placement: Placement, pause: Callable[[], None], is_client_gone: Callable[[], bool]) -> Budget:
+    """The budget of one search, beginning now."""
+    seconds = placement.settings.search_budget
+    return Budget(seconds, clock=time.monotonic, pause=pause, is_cancelled=is_client_gone)
+
+
+def find(
+    placement: Placement, request: CandidatesRequest, query: str, budget: Budget
+) -> Candidates | Refusal:
+    """`query` is what the log shows of the request."""
     snapshot, order = placement.snapshot(), placement.settings.order
     if placement.settings.shuffle:
         order = replace(order, shuffle_seed=random.getrandbits(32))
-    index = snapshot.index
+    seconds = placement.settings.search_budget
+    try:
+        found = find_candidates(snapshot.world, snapshot.index, request, order, budget)
+        if isinstance(found, Candidates) and not len(found.requests) and LOG.isEnabledFor(logging.INFO):
+            reason = obstacle(snapshot.world, snapshot.index, request, budget)
+            LOG.info("No allocation candidates: %s. Query: %s", reason, _shortened(query))
+    except BudgetExceeded:
+        LOG.warning(
+            "A search for allocation candidates found none within search_budget (%s s). Query: %s",
+            seconds,
+            _shortened(query),
+        )
+        return SearchTooLong(seconds)
+    except SearchCancelled:
+        LOG.info("The client closed its connection; the search was ended. Query: %s", _shortened(query))
+        return SearchAbandoned()
+    if isinstance(found, Candidates) and not found.is_complete:
+        LOG.warning(
+            "A search for allocation candidates used up search_budget (%s s): the %s found so far are the answer."
+            " Query: %s",
+            seconds,
+            len(found.requests),
+            _shortened(query),
+        )
+    return found
 
-    def search() -> Candidates | NameMissing:
-        return find_candidates(snapshot.world, index, request, order)
 
-    # To combine providers may be a puzzle; to look through them never is.
-    return search() if index.flat or len(request.groups) == 1 else aside(search)
-
-
-def answered(placement: Placement, question: str, form: Hashable, work_out: Callable[[], bytes]) -> bytes:
-    """What was answered to the same question in the same form, as long as nothing has changed; else it is worked out.
+def cached(placement: Placement, query: str, form: Hashable, work: Work) -> bytes:
+    """The answer that was given to the same query in the same form about the same snapshot; else that of `work`.
 
     Not where candidates come in random order: there each answer is to be another one.
     """
     if placement.settings.shuffle:
-        return work_out()
-    return placement.snapshot().answers.to(question, (form, placement.settings.order), work_out)
+        return work()[0]
+    return placement.snapshot().answers.to(query, (form, placement.settings.order), work)
+
+
+def _shortened(query: str) -> str:
+    if len(query) <= _LONGEST_LOGGED:
+        return query
+    return f"{query[:_LONGEST_LOGGED]}... ({len(query)} characters)"

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any, TypeVar
@@ -46,6 +47,8 @@ class Settings:
     incomplete_user: str = NOBODY
     order: Order = field(default_factory=Order)
     shuffle: bool = False
+    search_budget: float = math.inf
+    """Seconds that one search for candidates may take."""
 
 
 @value

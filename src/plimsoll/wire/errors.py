@@ -22,6 +22,7 @@ from plimsoll.wire.problems import (
     PROVIDER_HAS_CHILDREN,
     PROVIDER_IN_USE,
     PROVIDER_NOT_FOUND,
+    SEARCH_BUDGET_EXCEEDED,
     UNDEFINED,
     Problem,
 )
@@ -226,6 +227,14 @@ ROUTES: Mapping[str, Words] = {
     "GET /allocation_candidates": {
         r.ResourceClassMissing: _UNKNOWN_CLASS_ASKED_FOR,
         r.TraitsMissing: Say(400),
+        r.SearchTooLong: Say(
+            503,
+            "No candidates were found within {seconds:g} seconds, and the search was not finished: there may be"
+            " candidates. Ask for less at once: fewer groups, or conditions that fewer providers meet"
+            " (in_tree, member_of, required).",
+            SEARCH_BUDGET_EXCEEDED,
+        ),
+        r.SearchAbandoned: Say(503, "The client closed its connection before the search was finished."),
     },
 }
 

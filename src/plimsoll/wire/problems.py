@@ -29,6 +29,8 @@ PROVIDER_NOT_FOUND = "placement.resource_provider.not_found"
 DUPLICATE_PARAMETER = "placement.query.duplicate_key"
 BAD_PARAMETER = "placement.query.bad_value"
 MISSING_PARAMETER = "placement.query.missing_value"
+SEARCH_BUDGET_EXCEEDED = "plimsoll.search_budget_exceeded"
+"""Not one of openstack-placement's codes: it has no such limit."""
 
 JSON = "application/json"
 _PLAIN_HTML = "text/html; charset=UTF-8"

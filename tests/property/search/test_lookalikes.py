@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from plimsoll.domain.provider import Provider
 from plimsoll.search import lookalikes
+from plimsoll.search.budget import Budget
 from plimsoll.search.candidates import _plan
 from plimsoll.search.index import Index
 from plimsoll.search.lookalikes import join_alike, join_each
@@ -66,13 +67,13 @@ def cases() -> st.SearchStrategy[Case]:
 def test_looks_change_nothing(case: Case, width: int | None, most: int) -> None:
     providers, request = case
     index = Index.build(providers)
-    plan = _plan(world_of(providers), index, request)
+    plan = _plan(world_of(providers), index, request, Budget())
     if not isinstance(plan, Plan):
         return
     anchors = numbers_of(plan.anchors, index.size)
-    expected = join_each(index, plan, anchors, width, most)
+    expected = join_each(index, plan, anchors, width, most, Budget())
     for _ in range(2):  # the second time from what was kept
-        found = join_alike(index, plan, anchors, width, most)
+        found = join_alike(index, plan, anchors, width, most, Budget())
         if expected is None:
             assert found is None
             continue

@@ -11,6 +11,7 @@ from plimsoll.domain.catalog import Catalog, Term
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
 from plimsoll.domain.world import World
 from plimsoll.search.answer import Candidate, Candidates
+from plimsoll.search.budget import Budget
 from plimsoll.search.candidates import find_candidates
 from plimsoll.search.index import Index
 from plimsoll.search.request import CandidatesRequest, Conditions, Group, Order
@@ -86,12 +87,15 @@ class Cloud:
         self.world = World.of(providers, classes=CLASSES, traits=TRAITS)
         self.index = Index.build(providers)
 
-    def search(self, *groups: Group, order: Order | None = None, **rest: Any) -> Any:
+    def search(
+        self, *groups: Group, order: Order | None = None, budget: Budget | None = None, **rest: Any
+    ) -> Any:
         """Whatever comes back, refusals too."""
-        return find_candidates(self.world, self.index, CandidatesRequest(groups, **rest), order or Order())
+        request = CandidatesRequest(groups, **rest)
+        return find_candidates(self.world, self.index, request, order or Order(), budget)
 
-    def candidates(self, *groups: Group, order: Order | None = None, **rest: Any) -> Candidates:
-        found = self.search(*groups, order=order, **rest)
+    def candidates(self, *groups: Group, **rest: Any) -> Candidates:
+        found = self.search(*groups, **rest)
         assert isinstance(found, Candidates), found
         return found
 

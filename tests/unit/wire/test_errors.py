@@ -18,6 +18,8 @@ PATH = {"uuid": UUID, "resource_class": "VCPU", "name": "CUSTOM_A", "consumer_uu
 
 EXAMPLES: dict[type[Refusal], Refusal] = {
     r.RowInTheWay: r.RowInTheWay(),
+    r.SearchTooLong: r.SearchTooLong(10.0),
+    r.SearchAbandoned: r.SearchAbandoned(),
     r.ProviderMissing: r.ProviderMissing(UUID),
     r.ProviderNameTaken: r.ProviderNameTaken("host"),
     r.ProviderUuidTaken: r.ProviderUuidTaken(UUID),

@@ -235,7 +235,7 @@ def in_columns(*candidates: Candidate) -> Combined:
         )
         for number, candidate in enumerate(candidates)
     ]
-    return Combined(len(parts), parts)
+    return Combined(len(parts), 1, lambda which: parts[which])
 
 
 TREE = Candidates(
@@ -274,7 +274,7 @@ def test_candidates_are_keyed_and_later_mapped() -> None:
 def test_candidates_in_one_part_look_like_those_in_parts_of_their_own(minor: int) -> None:
     each = picked(HOST, CHILD)
     alike = Alike(np.arange(2), (({"VCPU": 1}, each),), (("", (each,)), ("_A", (each,))))
-    single = Combined(2, (alike,))
+    single = Combined(2, 1, lambda _: (alike,))
     plain = Candidates(in_columns(*single), NOBODY)
     assert candidates_at(minor, Candidates(single, NOBODY)) == candidates_at(minor, plain)
     assert len(candidates_at(minor, plain)["allocation_requests"]) == 2

@@ -4,19 +4,30 @@
 
 from __future__ import annotations
 
+from plimsoll.domain.refusals import SearchAbandoned
+from plimsoll.permit import permit_of
+from plimsoll.search.budget import SearchCancelled
 from plimsoll.service import candidates
 from plimsoll.wire.answers import Answer, now
 from plimsoll.wire.call import Call, accepted
+from plimsoll.wire.errors import Refused
 from plimsoll.wire.queries.candidates import candidates_request
 from plimsoll.wire.views import candidates as views
 
 
 def find(call: Call) -> Answer:
-    body = candidates.answered(call.placement, call.query_string, call.version, lambda: _found(call))
+    body = candidates.cached(call.placement, call.query_string, call.version, lambda: _found(call))
     return Answer(200, body, modified=now())
 
 
-def _found(call: Call) -> bytes:
+def _found(call: Call) -> tuple[bytes, bool]:
+    """The answer, and whether it may be kept. One without candidates is not, so that each is logged."""
     request = candidates_request(call.query_string, call.version)
-    found = accepted(candidates.find(call.placement, request))
-    return views.candidates(found, request, call.version)
+    permit = permit_of(call.environ)
+    budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
+    found = accepted(candidates.find(call.placement, request, call.query_string, budget))
+    try:
+        body = views.candidates(found, request, call.version, budget.pause_if_due)
+    except SearchCancelled:
+        raise Refused(SearchAbandoned(), {}) from None
+    return body, found.is_complete and len(found.requests) > 0

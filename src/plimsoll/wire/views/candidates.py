@@ -8,7 +8,7 @@ are written side by side; providers keep their identity until they change, and a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -28,13 +28,24 @@ from plimsoll.wire.views.sheets import lines_of, sheet
 _COMMA = b","
 
 
-def candidates(found: Candidates, request: CandidatesRequest, version: Version) -> bytes:
+def candidates(
+    found: Candidates,
+    request: CandidatesRequest,
+    version: Version,
+    pause: Callable[[], object] = lambda: None,
+) -> bytes:
+    """The document. `pause` is called every some thousand candidates or providers."""
+    requests = []
+    for piece in found.requests.pieces():
+        requests.append(_requests(piece, version, pause))
+        pause()
+    summaries = _summaries(found.providers, request, version, pause)
     return b"".join(
         (
             b'{"allocation_requests":[',
-            _requests(found.requests, version),
+            *separated(requests),
             b'],"provider_summaries":{',
-            *separated(_summaries(found.providers, request, version)),
+            *separated(summaries),
             b"}}",
         )
     )
@@ -43,11 +54,18 @@ def candidates(found: Candidates, request: CandidatesRequest, version: Version) 
 # Allocation requests
 
 
-def _requests(requests: Combined, version: Version) -> bytes | memoryview:
+def _requests(requests: Combined, version: Version, pause: Callable[[], object]) -> bytes | memoryview:
     if not version.has(F.KEYED_ALLOCATIONS):
-        return b",".join([_listed(candidate) for candidate in requests])
-    parts = requests.parts
-    sheets = [_sheet(part, with_mappings=version.has(F.MAPPINGS)) for part in parts]
+        listed = []
+        for candidate in requests:
+            listed.append(_listed(candidate))
+            pause()
+        return b",".join(listed)
+    parts = requests.parts()
+    sheets = []
+    for part in parts:
+        sheets.append(_sheet(part, with_mappings=version.has(F.MAPPINGS)))
+        pause()
     if len(sheets) == 1:
         return memoryview(sheets[0])[: -len(_COMMA)]
     made = [b""] * len(requests)
@@ -90,12 +108,18 @@ def _sheet(part: Alike, *, with_mappings: bool) -> bytearray:
 # Provider summaries
 
 
-def _summaries(providers: Picked, request: CandidatesRequest, version: Version) -> list[bytes]:
+def _summaries(
+    providers: Picked, request: CandidatesRequest, version: Version, pause: Callable[[], object]
+) -> list[bytes]:
     if not version.has(F.ALL_CLASSES_IN_SUMMARIES):
         with_traits = version.has(F.CANDIDATES_BY_TRAITS)
         asked = frozenset(name for group in request.groups for name in group.resources)
-        return [_summary(provider, asked, with_traits=with_traits, nested=False) for provider in providers]
-    return (_nested if version.has(F.CANDIDATES_IN_TREES) else _flat).of(providers)
+        summaries = []
+        for provider in providers:
+            summaries.append(_summary(provider, asked, with_traits=with_traits, nested=False))
+            pause()
+        return summaries
+    return (_nested if version.has(F.CANDIDATES_IN_TREES) else _flat).of(providers, pause)
 
 
 def _summary(

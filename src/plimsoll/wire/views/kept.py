@@ -57,8 +57,8 @@ class Kept:
         self._provider_by_uuid: dict[str, Provider] = {}
         self._whole = OfChunks(lambda providers: b",".join(self._each(providers)))
 
-    def of(self, picked: Picked) -> list[bytes]:
-        """The pieces, where possible many in one, with commas between them."""
+    def of(self, picked: Picked, pause: Callable[[], object] = lambda: None) -> list[bytes]:
+        """The pieces, where possible many in one, with commas between them. `pause` is called between chunks."""
         if len(picked) < A_FEW:
             return self._each(list(picked))
         pieces: list[bytes] = []
@@ -67,6 +67,7 @@ class Kept:
                 pieces.append(self._whole.of(part))
             else:
                 pieces += self._each(part.providers())
+            pause()
         return pieces
 
     def _each(self, providers: Sequence[Provider]) -> list[bytes]:
@@ -103,8 +104,8 @@ class Variants:
         return kept
 
 
-def separated(pieces: Sequence[bytes]) -> list[bytes]:
+def separated(pieces: Sequence[bytes | memoryview]) -> list[bytes | memoryview]:
     """With commas between them, to be joined with what stands around them: large answers are not to be copied twice."""
-    spread = [b","] * (2 * len(pieces) - 1)
+    spread: list[bytes | memoryview] = [b","] * (2 * len(pieces) - 1)
     spread[::2] = pieces
     return spread

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The time that a search may take, and its pauses.
+
+To combine providers can take exponentially many steps, and a worker runs all requests in one thread. Every loop whose
+length depends on the request therefore reports its steps to a budget. The budget calls `pause` after half a millisecond
+of computing, so that other requests run, and ends the search when its time is used up or its client has gone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+PAUSE_AFTER = 0.0005
+"""Seconds of computing between two pauses. A pause takes some microseconds, and other requests wait this long."""
+_STEPS_PER_CHECK = 16
+"""Steps between two looks at the clock. One step, in plain Python, takes 1 to 10 microseconds."""
+
+
+class BudgetExceeded(Exception):
+    """The time of the search is used up."""
+
+
+class SearchCancelled(Exception):
+    """The result of the search is no longer wanted."""
+
+
+class Budget:
+    """The budget of one search."""
+
+    __slots__ = ("_clock", "_deadline", "_is_cancelled", "_pause", "_resumed", "_steps", "is_exceeded")
+
+    def __init__(
+        self,
+        seconds: float = math.inf,
+        *,
+        clock: Callable[[], float] = lambda: 0.0,
+        pause: Callable[[], None] = lambda: None,
+        is_cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._clock = clock
+        self._pause = pause
+        self._is_cancelled = is_cancelled
+        self._resumed = clock()
+        self._deadline = self._resumed + seconds
+        self._steps = 0
+        self.is_exceeded = False
+
+    def spend(self, steps: int = 1) -> None:
+        """Report steps of a loop. Raises BudgetExceeded or SearchCancelled."""
+        self._steps += steps
+        if self._steps >= _STEPS_PER_CHECK:
+            self.check()
+
+    def check(self) -> None:
+        """Look at the clock; pause if due. Raises BudgetExceeded or SearchCancelled."""
+        self._steps = 0
+        if self.pause_if_due() >= self._deadline:
+            self.is_exceeded = True
+            raise BudgetExceeded
+
+    def pause_if_due(self) -> float:
+        """The same without an end, for what has to be completed: writing the response. Returns the time."""
+        now = self._clock()
+        if now - self._resumed >= PAUSE_AFTER:
+            self._pause()
+            if self._is_cancelled():
+                raise SearchCancelled
+            now = self._resumed = self._clock()
+        return now

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The first filter or rule that leaves a request without candidates, in words.
+
+It plans the request once more, with a tally, and stops at the same group at which the search did.
+"""
+
+from __future__ import annotations
+
+from plimsoll.domain.world import World
+from plimsoll.search import filters
+from plimsoll.search.budget import Budget
+from plimsoll.search.filters import Tally
+from plimsoll.search.index import Index
+from plimsoll.search.plan import NameMissing, Plan, plan_group, plan_request, roots_wanted
+from plimsoll.search.request import CandidatesRequest, Group
+
+
+def obstacle(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> str:
+    """Why a request for which no candidates were found has none. Raises BudgetExceeded."""
+    if not index.live:
+        return "there are no resource providers"
+    roots = roots_wanted(world, index, request)
+    if isinstance(roots, NameMissing) or not roots:
+        return "no root provider meets root_required"
+    parts: list[Plan] = []
+    anchors = roots
+    for group in request.groups:
+        tally: Tally = []
+        part = plan_group(world, index, group, roots, {}, tally)
+        budget.check()
+        if isinstance(part, NameMissing):
+            return "no combination of providers serves the groups before " + _named(group)
+        if part is None:
+            return f"{_named(group)}: {_obstacle_of_group(world, index, group, tally)}"
+        anchors &= part.anchors
+        if not anchors:
+            return f"no tree of providers serves {_named(group)} and the groups before it"
+        parts.append(part)
+    if plan_request(index, request, parts, budget) is None:
+        return "no tree of providers has room for all groups together"
+    return "no combination of providers meets all groups together" + _rules(request)
+
+
+def _obstacle_of_group(world: World, index: Index, group: Group, tally: Tally) -> str:
+    wanted = group.conditions
+    if wanted.member_of and not filters.in_all(index, wanted.member_of):
+        return f"no provider {filters.MemberOf(wanted.member_of).meaning()}"
+    if wanted.in_tree is not None and world.provider(wanted.in_tree) is None:
+        return f"there is no provider {wanted.in_tree} (in_tree)"
+    providers = index.live.bit_count()
+    for loss in tally:
+        if loss.before and not loss.after:
+            left = (
+                "no provider" if loss.before == providers else f"none of the providers left ({loss.before})"
+            )
+            return f"{left} {loss.step.meaning()}"
+    return "no tree of providers has all of it"
+
+
+def _named(group: Group) -> str:
+    return f"group {group.suffix!r}" if group.suffix else "the group without suffix"
+
+
+def _rules(request: CandidatesRequest) -> str:
+    rules = [f"group_policy={request.group_policy}"] if request.group_policy else []
+    if request.same_subtrees:
+        rules.append("same_subtree")
+    return f" ({', '.join(rules)})" if rules else ""
