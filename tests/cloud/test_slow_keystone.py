@@ -13,6 +13,7 @@ import pytest
 from tests.cloud.fake_keystone import LOGIN, VALIDATION, VERSIONS, FakeKeystone, refusing_port
 from tests.cloud.services import Plimsoll
 from tests.cloud.test_outage import is_a_503
+from tests.support.waiting import eventually
 
 PATH = "/resource_providers"
 NO_HURRY = {"http_connect_timeout": 600, "http_request_max_retries": 50}
@@ -165,6 +166,41 @@ def test_a_token_of_the_service_that_expired_is_renewed_within_the_deadline(
     assert LOGIN in keystone.requests
     keystone.release()
     assert strict.ask("GET", PATH, "good second").status == 200
+
+
+CLAIMS = {
+    "x-user-id": "claimed-user",
+    "x-project-id": "claimed-project",
+    "x-tenant": "claimed-tenant",
+    "x-roles": "claimed-role",
+    "x-domain-id": "claimed-domain",
+    "openstack-system-scope": "claimed-scope",
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "token"),
+    [
+        ("GET", "/", None),
+        ("GET", "/healthz", None),
+        ("GET", "/healthz?ready", None),
+        ("GET", PATH, None),
+        ("GET", PATH, "bad"),
+        ("GET", PATH, "good"),
+        ("OPTIONS", PATH, None),
+        ("GET", "//", None),
+    ],
+)
+def test_an_identity_that_a_client_claims_is_never_logged(
+    patient: Plimsoll, keystone: FakeKeystone, method: str, path: str, token: str | None
+) -> None:
+    answer = patient.ask(
+        method, path, token, **{name.replace("-", "_"): text for name, text in CLAIMS.items()}
+    )
+    if "x-openstack-request-id" in answer.headers:
+        assert eventually(lambda: answer.headers["x-openstack-request-id"] in patient.log())
+    assert "claimed" not in patient.log()
+    assert (answer.status == 200) == (token == "good" or path in ("/", "/healthz", "/healthz?ready"))
 
 
 def test_a_service_token_and_the_token_of_a_user_are_two_validations(

@@ -26,6 +26,8 @@ SAME_MOMENT = timedelta(seconds=20)
 UUID = rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 INVENTED = "<the uuid that the server invented>"
 
+UNAUTHORIZED = 401
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -124,6 +126,9 @@ def of_bodies(reference: Answer, ours: Answer) -> tuple[list[str], list[str]]:
         return [f"body: reference {shown(reference.body)}, here {shown(ours.body)}"], []
     if is_error(there) and is_error(here):
         return of_errors(there["errors"][0], here["errors"][0])
+    if reference.status == ours.status == UNAUTHORIZED and is_message(there) and is_message(here):
+        said, says = there.pop("message"), here.pop("message")
+        return list(of_documents(there, here, "body")), [f"message: reference {said!r}, here {says!r}"]
     if "allocation_requests" in there and "allocation_requests" in here:
         return list(of_candidates(there, here)), []
     if canonical(there) == canonical(here):
@@ -142,6 +147,11 @@ def document(answer: Answer) -> Any:
 
 def is_error(body: Any) -> bool:
     return isinstance(body, dict) and isinstance(body.get("errors"), list) and len(body["errors"]) == 1
+
+
+def is_message(body: Any) -> bool:
+    """The document of a 401, which WebOb writes."""
+    return isinstance(body, dict) and isinstance(body.get("message"), str)
 
 
 def of_errors(there: dict[str, Any], here: dict[str, Any]) -> tuple[list[str], list[str]]:

@@ -78,6 +78,16 @@ def test_the_words_of_an_error_are_a_class_of_their_own() -> None:
     assert len(found.wording) == 1
 
 
+def test_the_words_of_a_401_are_of_that_class_too_and_its_code_is_not() -> None:
+    def refusal(message: str, code: str = "401 Unauthorized") -> Answer:
+        return answer({"message": message, "code": code, "title": "Unauthorized"}, 401)
+
+    found = compare(READ, refusal("Who?"), refusal("Who? Send a token."))
+    assert found.equal
+    assert len(found.wording) == 1
+    assert not compare(READ, refusal("Who?"), refusal("Who?", "401 Other")).equal
+
+
 def test_the_order_of_what_an_error_lists_does_not_matter() -> None:
     assert verdict(error("no {'A', 'B'} here"), error("no {'B', 'A'} here")) == Verdict()
 

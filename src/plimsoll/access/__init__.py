@@ -13,7 +13,7 @@ from wsgiref.types import WSGIApplication
 from oslo_config import cfg
 
 from plimsoll.access.context import Context, caller_of
-from plimsoll.access.gate import IdentityUnavailable, NotFromHere
+from plimsoll.access.gate import IdentityUnavailable, NotFromHere, without_identity_headers
 from plimsoll.access.identity import NOBODY, Caller
 from plimsoll.access.keystone import IdentityError, Keystone
 from plimsoll.access.noauth import NoAuth
@@ -29,7 +29,16 @@ __all__ = [
     "PolicyError",
     "caller_of",
     "guarded",
+    "trusting_no_headers",
 ]
+
+
+def trusting_no_headers(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
+    """The application without the identity headers of clients, to be put around all that logs or answers requests.
+
+    With noauth2 they are the client's way to name roles, and stay.
+    """
+    return app if conf.api.auth_strategy == "noauth2" else without_identity_headers(app)
 
 
 def guarded(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterable
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from plimsoll.access.gate import OPEN_PATHS, unauthorized
+from plimsoll.access.gate import OPEN_PATHS, remove_identity_headers, unauthorized
 from plimsoll.access.identity import NOBODY, Caller, caller_from_environ
 
 LOG = logging.getLogger(__name__)
@@ -32,7 +32,8 @@ class Context:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ.get("PATH_INFO", "") in OPEN_PATHS:
-            # Nobody vouched for these headers, so nobody is who they say.
+            # No authentication has set these headers, so that they must be neither used nor logged.
+            remove_identity_headers(environ)
             environ[CALLER_KEY] = NOBODY
             return self._app(environ, start_response)
         refusal = self._authentication(environ)

@@ -12,12 +12,20 @@ in. A server that names no address of the caller, as on a Unix socket, is believ
 from __future__ import annotations
 
 import logging
+from functools import partial
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 from plimsoll.access.gate import NotFromHere, unauthorized
 from plimsoll.access.loopback import stranger
 
 LOG = logging.getLogger(__name__)
+
+
+_WITHOUT_TOKEN = partial(
+    unauthorized,
+    advice="This service is set up for development (auth_strategy = noauth2): send the header x-auth-token: admin,"
+    " or x-auth-token: USER:PROJECT.",
+)
 
 
 class NoAuth:
@@ -37,7 +45,7 @@ class NoAuth:
             raise self._refused(address)
         token = environ.get("HTTP_X_AUTH_TOKEN")
         if token is None:
-            return unauthorized
+            return _WITHOUT_TOKEN
 
         user, _, project = token.partition(":")
         environ["HTTP_X_USER_ID"] = user

@@ -17,7 +17,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from oslo_config import cfg
 from oslo_middleware import CORS, HTTPProxyToWSGI
 
-from plimsoll.access import IdentityUnavailable, NotFromHere, Policy, caller_of, guarded
+from plimsoll.access import IdentityUnavailable, NotFromHere, Policy, caller_of, guarded, trusting_no_headers
 from plimsoll.access.loopback import noting_who_connected
 from plimsoll.service.placement import DatabaseFault, OutcomeUnknown, Placement, TooLong, ValueNotKept
 from plimsoll.wire import mount
@@ -61,6 +61,7 @@ def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGI
     app = ahead = Ahead(RequestLog(app, Probes(placement)), placement, router, prefix)
     if prefix:
         app = mount.Mount(prefix, inside=app, outside=RequestLog(_nothing_but(prefix)))
+    app = trusting_no_headers(app, conf)
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         app = noting_who_connected(HTTPProxyToWSGI(app, conf))
     return Application(app, conf.plimsoll.max_body_bytes, ahead.foresee)

@@ -17,6 +17,8 @@ from oslo_config import cfg
 
 from plimsoll import config
 from plimsoll.access import IdentityError, IdentityUnavailable, caller_of, guarded, keystone
+from plimsoll.access.gate import IDENTITY_HEADERS
+from plimsoll.access.identity import _HEADERS
 from plimsoll.access.keystone import check
 from tests.unit.access.wsgi import Recorder, call
 
@@ -93,6 +95,16 @@ def test_the_version_document_needs_no_token(app: WSGIApplication, inside: Recor
 def test_the_catalog_is_not_passed_on(app: WSGIApplication, inside: Recorder) -> None:
     call(app, "/traits", X_AUTH_TOKEN=TOKEN, X_SERVICE_CATALOG="[]")
     assert "HTTP_X_SERVICE_CATALOG" not in inside.seen[-1]
+
+
+def test_every_header_that_keystonemiddleware_sets_or_removes_is_an_identity_header() -> None:
+    request = auth_token.AuthProtocol.__call__.RequestClass
+    templates = [*request._HEADER_TEMPLATE, request._ROLES_TEMPLATE]
+    names = {template % prefix for template in templates for prefix in ("", "-Service")}
+    names |= {*request._DEPRECATED_HEADER_MAP, request._USER_STATUS_HEADER, request._SERVICE_STATUS_HEADER}
+    names |= {request._ADMIN_PROJECT_HEADER, request._SYSTEM_SCOPE_HEADER, request._SERVICE_CATALOG_HEADER}
+    assert {keystone._environ_key(name) for name in names} <= IDENTITY_HEADERS
+    assert set(_HEADERS) <= IDENTITY_HEADERS
 
 
 def test_without_a_plugin_nobody_is_known_and_the_log_says_why(

@@ -13,6 +13,7 @@ import pytest
 
 from plimsoll.access import Caller, NotFromHere, caller_of
 from plimsoll.access.context import Context
+from plimsoll.access.gate import IDENTITY_HEADERS
 from plimsoll.access.loopback import noting_who_connected
 from plimsoll.access.noauth import NoAuth
 from tests.unit.access.wsgi import Recorder, call
@@ -22,6 +23,16 @@ WORDS = (
     "This server could not verify that you are authorized to access the document you requested. Either you supplied"
     " the wrong credentials (e.g., bad password), or your browser does not understand how to supply the credentials"
     " required."
+)
+
+ADVICE = (
+    "This service is set up for development (auth_strategy = noauth2): send the header x-auth-token: admin, or"
+    " x-auth-token: USER:PROJECT."
+)
+PLAIN = "401 Unauthorized\n\n{}\n\n {}  "
+HTML = (
+    "<html>\n <head>\n  <title>401 Unauthorized</title>\n </head>\n <body>\n  <h1>401 Unauthorized</h1>\n"
+    "  {}<br /><br />\n{}\n\n\n </body>\n</html>"
 )
 
 
@@ -38,9 +49,9 @@ def app(inside: Recorder) -> WSGIApplication:
 def test_no_token_is_a_401_and_goes_no_further(app: WSGIApplication, inside: Recorder) -> None:
     answer = call(app, "/resource_providers", ACCEPT="application/json")
     assert answer.status == "401 Unauthorized"
-    assert answer.headers == {"content-type": "application/json", "content-length": "316"}
+    assert answer.headers["content-type"] == "application/json"
     assert json.loads(answer.body) == {
-        "message": f"{WORDS}<br /><br />\n\n\n",
+        "message": f"{WORDS}<br /><br />\n{ADVICE}\n\n",
         "code": "401 Unauthorized",
         "title": "Unauthorized",
     }
@@ -48,19 +59,24 @@ def test_no_token_is_a_401_and_goes_no_further(app: WSGIApplication, inside: Rec
 
 
 @pytest.mark.parametrize(
-    ("accept", "media", "length"),
+    ("accept", "media", "form"),
     [
-        ("text/plain", "text/plain; charset=UTF-8", "253"),
-        ("text/html", "text/html; charset=UTF-8", "358"),
-        ("image/png", "text/plain; charset=UTF-8", "253"),
-        ("text/html;q=0.5,application/json;q=0.9", "application/json", "316"),
+        ("text/plain", "text/plain; charset=UTF-8", PLAIN),
+        ("text/html", "text/html; charset=UTF-8", HTML),
+        ("image/png", "text/plain; charset=UTF-8", PLAIN),
     ],
 )
 def test_a_401_comes_in_the_form_that_was_asked_for(
-    app: WSGIApplication, accept: str, media: str, length: str
+    app: WSGIApplication, accept: str, media: str, form: str
 ) -> None:
     answer = call(app, "/traits", ACCEPT=accept)
-    assert answer.headers == {"content-type": media, "content-length": length}
+    assert answer.headers == {"content-type": media, "content-length": str(len(answer.body))}
+    assert answer.body.decode() == form.format(WORDS, ADVICE)
+
+
+def test_json_is_preferred_where_the_client_prefers_it(app: WSGIApplication) -> None:
+    answer = call(app, "/traits", ACCEPT="text/html;q=0.5,application/json;q=0.9")
+    assert answer.headers["content-type"] == "application/json"
 
 
 @pytest.mark.parametrize("path", ["", "/"])
@@ -70,8 +86,9 @@ def test_the_version_document_needs_no_token(app: WSGIApplication, inside: Recor
 
 
 def test_the_version_document_believes_no_headers(app: WSGIApplication, inside: Recorder) -> None:
-    call(app, "/", X_USER_ID="mallory", X_ROLES="admin")
+    call(app, "/", X_USER_ID="mallory", X_ROLES="admin", X_AUTH_TOKEN="admin")
     assert caller_of(inside.seen[-1]) == Caller()
+    assert not IDENTITY_HEADERS.intersection(inside.seen[-1]), "so that they are not logged either"
 
 
 def test_a_user_header_without_a_token_is_a_401(app: WSGIApplication) -> None:
