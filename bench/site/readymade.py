@@ -12,15 +12,15 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 from bench.client.http import HOST
+from plimsoll.serving.application import PlainApplication
 
 DIRECTORY = "PLIMSOLL_BENCH_ANSWERS"
-THREADS = 16
 
 
-def load() -> WSGIApplication:
+def load() -> PlainApplication:
     answers = {f"/{file.name}": file.read_bytes() for file in Path(os.environ[DIRECTORY]).iterdir()}
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -37,16 +37,17 @@ def load() -> WSGIApplication:
         start_response("200 OK", headers)
         return (body,)
 
-    return application
+    return PlainApplication(application)
 
 
 def main() -> None:
-    from plimsoll.serving.listening import Listen
+    from plimsoll.serving.limits import Limits
+    from plimsoll.serving.listen import Listen
     from plimsoll.serving.supervisor import run
 
     port, directory = sys.argv[1:]
     os.environ[DIRECTORY] = directory
-    run(Listen(HOST, int(port), 1, THREADS), when_ready=lambda: None, factory="bench.site.readymade:load")
+    run(Listen(HOST, int(port), 1), Limits(), when_ready=lambda: None, factory="bench.site.readymade:load")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from plimsoll.storage import checks, migrate, outsiders
 from plimsoll.storage.checks import Finding
 from plimsoll.storage.engine import Database
 from plimsoll.tracing import traced
-from plimsoll.wire.app import make_app
+from plimsoll.wire.app import Application, make_app
 
 
 def prepare_database(conf: cfg.ConfigOpts, database: Database) -> None:
@@ -65,7 +65,7 @@ def settings_from(conf: cfg.ConfigOpts) -> Settings:
     )
 
 
-def make_application(conf: cfg.ConfigOpts) -> WSGIApplication:
+def make_application(conf: cfg.ConfigOpts) -> Application:
     """The service as a WSGI application. `conf` may come from others: what they lack is registered."""
     config.register(conf)
     return _application(open_placement(conf), conf)
@@ -82,8 +82,8 @@ def passing_application(conf: cfg.ConfigOpts) -> Iterator[WSGIApplication]:
         placement.ledger.database.dispose()
 
 
-def _application(placement: Placement, conf: cfg.ConfigOpts) -> WSGIApplication:
-    return traced(make_app(placement, Policy(conf), conf), conf)
+def _application(placement: Placement, conf: cfg.ConfigOpts) -> Application:
+    return make_app(placement, Policy(conf), conf, outermost=lambda app: traced(app, conf))
 
 
 def verify(conf: cfg.ConfigOpts) -> list[Finding]:

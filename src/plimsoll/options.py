@@ -188,6 +188,45 @@ PLIMSOLL_OPTS = [
         min=1,
         help="The most allocation candidates that a request without a limit can get.",
     ),
+    cfg.FloatOpt(
+        "queue_timeout",
+        default=30,
+        min=0.1,
+        help="Seconds that a request waits while a worker handles `threads` others. Then it is answered 503.",
+    ),
+    cfg.IntOpt(
+        "max_buffered_bytes",
+        default=64 * 1024 * 1024,
+        min=1024 * 1024,
+        help="Bytes that a worker holds of request bodies that are incomplete, and as many of responses that wait for"
+        " slow clients. Beyond that the connection that holds most is closed.",
+    ),
+    cfg.FloatOpt(
+        "keep_alive_timeout",
+        default=75,
+        min=1,
+        help="Seconds after which a connection without a request is closed. Nova's hosts send one each minute.",
+    ),
+    cfg.FloatOpt(
+        "request_timeout",
+        default=60,
+        min=1,
+        help="Seconds in which a request must arrive, from its first byte to its last. Else it is answered 408.",
+    ),
+    cfg.IntOpt(
+        "min_transfer_rate",
+        default=1024,
+        min=0,
+        help="Bytes per second that a client must send of a request, and receive of a response, on average after the"
+        " first five seconds. Else its connection is closed.",
+    ),
+    cfg.FloatOpt(
+        "worker_timeout",
+        default=30,
+        min=0,
+        help="Seconds after which a worker process that does not react is killed and replaced, and its stack logged;"
+        " 0 for never.",
+    ),
 ]
 
 OUR_OPTS: tuple[tuple[str | None, Sequence[cfg.Opt]], ...] = (

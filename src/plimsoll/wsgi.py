@@ -15,8 +15,17 @@ from collections.abc import Iterable
 from typing import Self
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from plimsoll import config, logs
+from plimsoll.access import IdentityError, PolicyError
 from plimsoll.bootstrap import make_application
+from plimsoll.config import ConfigError
+from plimsoll.serving.application import ServedApplication, StartupError
+from plimsoll.storage.engine import UnusableDatabaseError
+from plimsoll.storage.faults import DatabaseFault
+from plimsoll.storage.migrate import SchemaError
+from plimsoll.wire.app import Application
 
 __all__ = ["application", "load_application", "make_application"]
 
@@ -29,8 +38,8 @@ class _Application:
     """
 
     def __init__(self) -> None:
-        self._loaded: WSGIApplication | None = None
-        self._left_by_parents: list[WSGIApplication] = []
+        self._loaded: Application | None = None
+        self._left_by_parents: list[Application] = []
         self._process = 0
         self._loading = threading.Lock()
 
@@ -50,7 +59,7 @@ class _Application:
         return self.loaded(environ, start_response)
 
     @property
-    def loaded(self) -> WSGIApplication:
+    def loaded(self) -> Application:
         assert self._loaded is not None
         return self._loaded
 
@@ -63,12 +72,24 @@ def load_application() -> WSGIApplication:
     return application.load()
 
 
-def load_for_good() -> WSGIApplication:
-    """The same for a process that forks off none: nothing has to look, at each request, which process it is in."""
-    return application.load().loaded
+def load_for_server() -> ServedApplication:
+    """The same for the workers of `plimsoll serve`, which never fork. Raises StartupError for the operator to mend."""
+    try:
+        return application.load().loaded
+    except (
+        ConfigError,
+        IdentityError,
+        PolicyError,
+        SchemaError,
+        UnusableDatabaseError,
+        DatabaseFault,
+    ) as error:
+        raise StartupError(str(error)) from None
+    except SQLAlchemyError as error:  # its first line is the database's own message; the rest quotes SQL
+        raise StartupError(f"The database failed: {str(error).splitlines()[0]}") from None
 
 
-def _load() -> WSGIApplication:
+def _load() -> Application:
     files = [name for name in os.environ.get(config.FILES_VARIABLE, "").split(os.pathsep) if name]
     conf = config.load(files)
     logs.set_up(conf)

@@ -136,6 +136,12 @@ def test_our_own_options_have_these_defaults() -> None:
         "max_token_validations": 16,
         "token_validation_timeout": 5.0,
         "threads": 16,
+        "queue_timeout": 30,
+        "max_buffered_bytes": 64 << 20,
+        "keep_alive_timeout": 75,
+        "request_timeout": 60,
+        "min_transfer_rate": 1024,
+        "worker_timeout": 30,
         "search_budget": 10.0,
         "max_candidates_without_limit": 100_000,
     }

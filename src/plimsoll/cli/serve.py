@@ -12,6 +12,7 @@ import contextlib
 import logging
 import os
 import socket
+from dataclasses import fields
 from pathlib import Path
 
 import click
@@ -26,7 +27,8 @@ from plimsoll.cli import manager, unused
 from plimsoll.cli.settings import Program, check_identity, configured, database, load_policy, plainly_failing
 from plimsoll.database import VARIABLE, database_url, open_database
 from plimsoll.serving import supervisor
-from plimsoll.serving.listening import Listen
+from plimsoll.serving.limits import Limits
+from plimsoll.serving.listen import Listen
 from plimsoll.wire import mount
 
 LOG = logging.getLogger(__name__)
@@ -77,11 +79,12 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
     where = _prepare_database(conf)
     if program.config_files:
         os.environ[config.FILES_VARIABLE] = os.pathsep.join(program.config_files)
-    listen = Listen(address, port, workers, conf.plimsoll.threads)
+    listen = Listen(address, port, workers)
     supervisor.run(
         listen,
+        _limits(conf),
         when_ready=lambda: _greet(conf, listen, where, identity),
-        reread=_Rereading(program, address, conf, dev),
+        read_limits=_Rereading(program, address, conf, dev),
     )
     _settle(conf)
 
@@ -95,7 +98,7 @@ class _Rereading:
         self._address = address
         self._last_good = conf
 
-    def __call__(self) -> int:
+    def __call__(self) -> Limits:
         conf = self._program.load()
         try:
             _check_exposure(conf, self._address)
@@ -108,7 +111,11 @@ class _Rereading:
             raise
         _log_findings(conf, self._dev)
         self._last_good = conf
-        return int(conf.plimsoll.threads)
+        return _limits(conf)
+
+
+def _limits(conf: cfg.ConfigOpts) -> Limits:
+    return Limits(**{field.name: conf.plimsoll[field.name] for field in fields(Limits)})
 
 
 def _check_exposure(conf: cfg.ConfigOpts, address: str) -> None:
@@ -203,7 +210,7 @@ def _settle(conf: cfg.ConfigOpts) -> None:
 def _greet(conf: cfg.ConfigOpts, listen: Listen, where: str, identity: str) -> None:
     manager.tell(manager.READY)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    workers = f"{listen.workers}, each with up to {listen.threads} requests at a time"
+    workers = f"{listen.workers}, each with up to {conf.plimsoll.threads} requests at a time"
     durable = "" if conf.placement_database.sqlite_synchronous else ", fast and NOT durable"
     url = listen.url + mount.normal(conf.plimsoll.prefix)
     console.print(f"[bold]Plimsoll {plimsoll.__version__}[/] listens on [bold]{url}[/]")

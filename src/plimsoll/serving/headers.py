@@ -11,6 +11,8 @@ KEPT = 1 << 13
 
 _OF_ANY = 128
 """What the shortest of them takes."""
+_CACHED_NAME = 64
+"""Names of headers that are longer than this are not cached: clients choose them."""
 _CONTENT = {b"content-length": "CONTENT_LENGTH", b"content-type": "CONTENT_TYPE"}
 
 
@@ -54,9 +56,20 @@ class Headers:
             self._room -= size
 
 
-@lru_cache(maxsize=1024)
 def _key(name: bytes) -> str | None:
-    """None for a name that would be taken for another one, which a proxy in front may have vouched for."""
+    return _cached_key(name) if len(name) <= _CACHED_NAME else _convert(name)
+
+
+@lru_cache(maxsize=1024)
+def _cached_key(name: bytes) -> str | None:
+    return _convert(name)
+
+
+def _convert(name: bytes) -> str | None:
+    """The name of a header in a WSGI environment.
+
+    None for a name with an underscore: it would be taken for one with hyphens, which a proxy in front may have removed.
+    """
     name = name.lower()
     if b"_" in name:
         return None

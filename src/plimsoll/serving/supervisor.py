@@ -1,252 +1,162 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Starts worker processes, replaces those that die, and ends them.
+"""Start worker processes, replace those that end or hang, and stop them.
 
-On SIGHUP each worker is replaced by one that reads the configuration anew. The new one listens before the old one
-takes leave; if it cannot even begin, the old one stays.
+On SIGHUP each worker is replaced by one that reads the configuration again. The new one listens before the old one
+stops; if the new one cannot start, the old one stays.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
-import selectors
-import signal
 import socket
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from plimsoll.serving import worker
-from plimsoll.serving.listening import Listen
+from plimsoll.serving.limits import Limits
+from plimsoll.serving.listen import Listen
+from plimsoll.serving.signals import Signals, Stopped
+from plimsoll.serving.worker import STOP_SECONDS
+from plimsoll.serving.worker_process import WorkerProcess, wait_readable
 
 LOG = logging.getLogger(__name__)
 
-APPLICATION_FACTORY = "plimsoll.wsgi:load_for_good"
+APPLICATION_FACTORY = "plimsoll.wsgi:load_for_server"
 
-_PAUSE = 1.0
-"""Seconds before a worker is started again in the place of one that could not begin."""
-_LAST_WORDS_SECONDS = 5.0
-_TERMINAL = Path("/dev/tty")
+_RESTART_SECONDS = 1.0
+"""Between two attempts to start a worker in place of one that has ended."""
+_WATCH_SECONDS = 1.0
+
+
+class _NoWorker(Exception):
+    """No worker runs, and none could be started."""
 
 
 def run(
     listen: Listen,
+    limits: Limits,
     when_ready: Callable[[], None],
     factory: str = APPLICATION_FACTORY,
-    reread: Callable[[], int] | None = None,
+    read_limits: Callable[[], Limits] | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT. Exits the process with 1 if no worker can be had.
+    """Serve until SIGTERM or SIGINT. Exit with 1 if no worker can be started.
 
-    On SIGHUP workers are replaced, after `reread` found nothing wrong with the configuration (else it raises) and said
-    how many requests each is to handle at a time now.
+    On SIGHUP, `read_limits` checks the configuration (and raises if it cannot be used) before workers are replaced.
     """
-    with listen.open() as listening, _Told() as told:
-        supervisor = _Supervisor(factory, listening, listen, told)
+    with listen.open() as listening, Signals() as signals:
+        supervisor = _Supervisor(factory, listening, listen.workers, limits, signals)
         try:
-            supervisor.begin(when_ready)
-            supervisor.watch(reread or (lambda: listen.threads))
-        except _Stopped:
-            pass
+            supervisor.start(when_ready)
+            supervisor.watch(read_limits or (lambda: limits))
+        except Stopped:
+            LOG.info("Stopping: requests in progress have %g s to finish", STOP_SECONDS)
         except _NoWorker:
             sys.exit(1)
         finally:
-            supervisor.end()
-
-
-class _Stopped(Exception):
-    """The service is to stop."""
-
-
-class _NoWorker(Exception):
-    """None could begin, and none is left."""
-
-
-class _Told:
-    """What signals have asked for."""
-
-    def __init__(self) -> None:
-        self.reload = False
-        self._to_stop = False
-        self._had_terminal = _has_terminal()
-        self._reading, self._writing = os.pipe()
-        os.set_blocking(self._writing, False)
-        os.set_blocking(self._reading, False)
-
-    def __enter__(self) -> _Told:
-        for each in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(each, self._stop)
-        signal.signal(signal.SIGHUP, self._hang_up)
-        signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        # Not back to what they were: to ask more than once changes nothing.
-        signal.set_wakeup_fd(-1)
-        os.close(self._reading)
-        os.close(self._writing)
-
-    def fileno(self) -> int:
-        """Readable as soon as something is said."""
-        return self._reading
-
-    def hear(self) -> None:
-        """Raises _Stopped if that was said."""
-        with contextlib.suppress(BlockingIOError):
-            os.read(self._reading, 512)
-        if self._to_stop:
-            raise _Stopped
-
-    def _stop(self, *_: Any) -> None:
-        self._to_stop = True
-
-    def _hang_up(self, *_: Any) -> None:
-        if self._had_terminal and not _has_terminal():  # it hung up: whoever started us there has gone
-            self._stop()
-        else:
-            self.reload = True
-
-
-def _has_terminal() -> bool:
-    try:
-        with _TERMINAL.open("rb"):
-            return True
-    except OSError:
-        return False
-
-
-class _Worker:
-    """A fresh interpreter: what a worker is must not depend on what this process did before."""
-
-    def __init__(self, factory: str, listening: socket.socket, threads: int) -> None:
-        self._line, theirs = os.pipe()
-        task = worker.Task(factory, listening.fileno(), theirs, threads, os.getpid())
-        self.process = subprocess.Popen(task.command(), pass_fds=(task.listening, task.line))  # noqa: S603  # ourselves
-        os.close(theirs)
-
-    def fileno(self) -> int:
-        """Readable when it says something, and from its end on."""
-        return self._line
-
-    @property
-    def is_alive(self) -> bool:
-        return self.process.poll() is None
-
-    def wait_until_it_listens(self, told: _Told) -> None:
-        """Raises the reason if it does not get there."""
-        while self not in _wait([told, self]):
-            told.hear()
-        said = os.read(self._line, 4096).decode()
-        if said != worker.LISTENING:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(_LAST_WORDS_SECONDS)
-            raise RuntimeError(said or "the worker ended before it served; standard error has its last words")
-
-    def end(self, until: float) -> None:
-        """After SIGTERM."""
-        try:
-            self.process.wait(max(0.0, until - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            LOG.warning("Killing a worker that did not end within %s s", worker.SECONDS_TO_FINISH)
-            self.kill()
-        os.close(self._line)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-
-def _wait(sources: Iterable[_Told | _Worker], seconds: float | None = None) -> list[Any]:
-    """Those that have something to say, once there is one."""
-    with selectors.DefaultSelector() as selector:
-        for each in sources:
-            selector.register(each, selectors.EVENT_READ)
-        return [key.fileobj for key, _ in selector.select(seconds)]
-
-
-def _end(workers: Sequence[_Worker]) -> None:
-    """All at once, after they have finished what they have begun."""
-    for each in workers:
-        each.process.terminate()
-    until = time.monotonic() + worker.SECONDS_TO_FINISH + 1
-    for each in workers:
-        each.end(until)
+            supervisor.stop()
+        LOG.info("Stopped")
 
 
 class _Supervisor:
-    def __init__(self, factory: str, listening: socket.socket, listen: Listen, told: _Told) -> None:
+    def __init__(
+        self, factory: str, listening: socket.socket, count: int, limits: Limits, signals: Signals
+    ) -> None:
         self._factory = factory
         self._listening = listening
-        self._count = listen.workers
-        self._threads = listen.threads
-        self._told = told
-        self._workers: list[_Worker] = []
+        self._count = count
+        self._limits = limits
+        self._signals = signals
+        self._workers: list[WorkerProcess] = []
 
-    def begin(self, when_ready: Callable[[], None]) -> None:
-        self._workers = [self._started() for _ in range(self._count)]
-        for each in self._workers:
+    def start(self, when_ready: Callable[[], None]) -> None:
+        self._workers = [self._start_worker() for _ in range(self._count)]
+        for worker in self._workers:
             try:
-                each.wait_until_it_listens(self._told)
+                worker.wait_until_listening(self._signals)
             except RuntimeError as problem:
-                LOG.error("A worker cannot begin: %s", problem)
+                LOG.error("A worker cannot start: %s", problem)
                 raise _NoWorker from None
         when_ready()
 
-    def watch(self, reread: Callable[[], int]) -> None:
-        """Until it is to stop, which raises _Stopped."""
+    def watch(self, read_limits: Callable[[], Limits]) -> None:
+        """Replace workers as needed, until the service is to stop, which raises Stopped."""
         while True:
-            if self._told.reload:
-                self._told.reload = False
-                self._reload(reread)
-            for place, each in enumerate(self._workers):
-                if not each.is_alive:
-                    LOG.error("Worker %s has died: %s", each.process.pid, each.process.returncode)
-                    self._put_in_place_of_dead(place)
-            _wait([self._told, *self._workers])
-            self._told.hear()
+            if self._signals.reload:
+                self._signals.reload = False
+                self._reload(read_limits)
+            for number, worker in enumerate(self._workers):
+                if not worker.is_alive:
+                    LOG.error("Worker %s %s. Another one is started.", worker.pid, worker.describe_end())
+                    worker.close()
+                    self._replace(number)
+                elif worker.is_hanging():
+                    self._end_hanging(worker)
+                    self._replace(number)
+            wait_readable([self._signals, *self._workers], _WATCH_SECONDS)
+            self._signals.check()
 
-    def end(self) -> None:
-        _end(self._workers)
+    def stop(self) -> None:
+        _stop([worker for worker in self._workers if worker.is_alive])
 
-    def _started(self) -> _Worker:
-        return _Worker(self._factory, self._listening, self._threads)
+    def _start_worker(self) -> WorkerProcess:
+        return WorkerProcess(self._factory, self._listening, self._limits)
 
-    def _reload(self, reread: Callable[[], int]) -> None:
-        LOG.info("Reloading: each worker is replaced by one that reads the configuration anew")
+    def _end_hanging(self, worker: WorkerProcess) -> None:
+        LOG.error(
+            "Worker %s has not reacted for %g s ([plimsoll]worker_timeout). It is killed, and another one is started."
+            " Its requests in progress and its stack follow.",
+            *(worker.pid, self._limits.worker_timeout),
+        )
+        for line in worker.describe_hang():
+            LOG.error("Worker %s: %s", worker.pid, line)
+        worker.kill()
+
+    def _reload(self, read_limits: Callable[[], Limits]) -> None:
+        LOG.info("Reloading: each worker is replaced by one that reads the configuration again")
+        before = self._limits
         try:
-            self._threads = reread()
-            for place, old in enumerate(self._workers):
-                self._workers[place] = self._new()
-                _end([old])
-        except _Stopped:
+            self._limits = read_limits()
+            for number, old in enumerate(self._workers):
+                self._workers[number] = self._start_listening()
+                _stop([old])
+        except Stopped:
             raise
         except Exception as problem:
+            self._limits = before
             LOG.error("Not reloaded, the service goes on as it was: %s", problem)
         else:
             LOG.info("Reloaded")
 
-    def _new(self) -> _Worker:
-        new = self._started()
+    def _start_listening(self) -> WorkerProcess:
+        worker = self._start_worker()
         try:
-            new.wait_until_it_listens(self._told)
+            worker.wait_until_listening(self._signals)
         except BaseException:
-            new.kill()
-            new.end(time.monotonic())
+            worker.kill()
             raise
-        return new
+        return worker
 
-    def _put_in_place_of_dead(self, place: int) -> None:
+    def _replace(self, number: int) -> None:
+        """Start a worker in place of one that is gone, and try again until that succeeds."""
         while True:
             try:
-                self._workers[place] = self._new()
+                self._workers[number] = self._start_listening()
+                LOG.info("Worker %s has started", self._workers[number].pid)
                 return
             except RuntimeError as problem:
-                LOG.error("No worker in the place of one that died: %s", problem)
-                if not any(each.is_alive for each in self._workers):
+                LOG.error("A worker cannot start: %s", problem)
+                if not any(worker.is_alive for worker in self._workers):
                     raise _NoWorker from None
-            _wait([self._told], _PAUSE)
-            self._told.hear()
+            wait_readable([self._signals], _RESTART_SECONDS)
+            self._signals.check()
+
+
+def _stop(workers: Sequence[WorkerProcess]) -> None:
+    """Let them finish the requests in progress, all at the same time."""
+    for worker in workers:
+        worker.terminate()
+    deadline = time.monotonic() + STOP_SECONDS + 1
+    for worker in workers:
+        if not worker.join(deadline):
+            LOG.warning("Worker %s was killed: it did not stop within %g s", worker.pid, STOP_SECONDS)

@@ -1,131 +1,167 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A worker process: loads the application, serves it, and finishes what it has begun when it is told to end.
+"""A worker process: load the application, serve it, and finish the requests in progress when told to stop.
 
-`python -m plimsoll.serving.worker`, as the supervisor runs it. It never outlives the supervisor. Who takes leave says
-`Connection: close` for a moment, so that clients do not send a further request into a connection that is being closed.
+The supervisor runs `python -m plimsoll.serving.worker`. A worker never outlives its supervisor. Before it closes idle
+connections it answers with `Connection: close` for a moment, so that clients send no request into a closed connection.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import faulthandler
 import importlib
 import os
 import signal
 import socket
 import sys
 import time
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from wsgiref.types import WSGIApplication
+
+from plimsoll.serving.application import ServedApplication, StartupError
+from plimsoll.serving.limits import Limits
 
 if TYPE_CHECKING:
     from plimsoll.serving.connections import Connections
 
-SECONDS_TO_FINISH = 60.0
-LEAVE_SECONDS = 0.25
-"""How long a worker says that it goes before it closes what is idle."""
-LISTENING = "listening"
+STOP_SECONDS = 60.0
+"""How long a worker may take to finish the requests in progress."""
+NOTICE_SECONDS = 0.25
+"""How long it answers with `Connection: close` before it closes idle connections."""
+LISTENING = b"listening"
+HEARTBEAT = b"."
 
-_LOOK_SECONDS = 0.02
-_SWEEP_SECONDS = 5.0
+_POLL_SECONDS = 0.02
+_TICK_SECONDS = 1.0
 
 # glibc's M_ARENA_MAX, M_MMAP_THRESHOLD and M_TRIM_THRESHOLD.
-_MEMORY = {-8: 1, -3: 8 << 20, -1: 16 << 20}
+_MALLOC_OPTIONS = {-8: 1, -3: 8 << 20, -1: 16 << 20}
 
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl's PR_SET_PDEATHSIG
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a worker is told on its command line."""
+    """What a worker gets on its command line. Numbers are of open files that it inherits."""
 
     factory: str
-    """Where to find what makes the application, as module:name."""
+    """The function that makes the application, as module:name."""
     listening: int
-    """The number of the open socket,"""
-    line: int
-    """and of a pipe on which the supervisor is told that it serves, or why it cannot. It is open as long as it lives."""
-    most_requests: int
+    """The socket."""
+    status: int
+    """A pipe to the supervisor: first `LISTENING` or the reason why not, then a `HEARTBEAT` each second."""
+    progress: int
+    """The table of requests in progress."""
+    stack: int
+    """A file for the stack in which the worker hangs, if it does."""
     supervisor: int
+    """The supervisor's process id."""
+    limits: Limits
+
+    @property
+    def files(self) -> tuple[int, ...]:
+        return self.listening, self.status, self.progress, self.stack
 
     def command(self) -> list[str]:
-        return [sys.executable, "-P", "-m", __spec__.name, *map(str, astuple(self))]
+        numbers = map(str, (*self.files, self.supervisor))
+        return [sys.executable, "-P", "-m", __spec__.name, self.factory, *numbers, self.limits.encode()]
 
     @classmethod
-    def of(cls, words: list[str]) -> Task:
-        return cls(words[0], *map(int, words[1:]))
+    def parse(cls, words: list[str]) -> Task:
+        listening, status, progress, stack, supervisor = map(int, words[1:6])
+        return cls(words[0], listening, status, progress, stack, supervisor, Limits.decode(words[6]))
 
 
 def main(task: Task) -> None:
-    """The whole life of a worker."""
     _end_with(task.supervisor)
-    # Ctrl-C reaches every process of a terminal; the supervisor passes it on. It also sees to SIGHUP.
+    # Ctrl-C reaches every process of a terminal; the supervisor passes it on. It also handles SIGHUP.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    _make_waiting_cooperative()
-    _keep_memory_at_hand()
+    _use_gevent()
+    _configure_malloc()
     try:
         app = _load(task.factory)
-    except Exception as problem:
-        _say(task, str(problem) or repr(problem))
+    except StartupError as error:
+        _report(task, str(error).encode())
+        sys.exit(1)
+    except Exception as error:
+        _report(task, (str(error) or repr(error)).encode())
         raise
-    _give_back_memory()
+    _return_memory()
     _serve(app, task)
 
 
-def _say(task: Task, word: str) -> None:
-    os.write(task.line, word.encode())
+def _report(task: Task, message: bytes) -> None:
+    os.write(task.status, message)
 
 
-def _make_waiting_cooperative() -> None:
+def _use_gevent() -> None:
     """Before anything else is imported: locks, sockets and sleeps are gevent's from here on."""
     from gevent import monkey
 
     monkey.patch_all()
 
 
-def _load(factory: str) -> WSGIApplication:
+def _load(factory: str) -> ServedApplication:
     module, _, name = factory.partition(":")
-    app: WSGIApplication = getattr(importlib.import_module(module), name)()
+    app: ServedApplication = getattr(importlib.import_module(module), name)()
     return app
 
 
-def _serve(app: WSGIApplication, task: Task) -> None:
+def _serve(app: ServedApplication, task: Task) -> None:
     import gevent
     from gevent.event import Event
     from gevent.pool import Pool
     from gevent.server import StreamServer
 
-    from plimsoll.serving.connections import IDLE_SECONDS, Connections
-    from plimsoll.serving.listening import room_for_connections
+    from plimsoll.serving.connections import Connections
+    from plimsoll.serving.listen import max_connections
+    from plimsoll.serving.progress import RequestsInProgress
 
-    told_to_end = Event()
-    gevent.signal_handler(signal.SIGTERM, told_to_end.set)
+    stop = Event()
+    gevent.signal_handler(signal.SIGTERM, stop.set)
     listening = socket.socket(fileno=task.listening)
     listening.setblocking(False)
     address, port = listening.getsockname()[:2]
-    connections = Connections(app, task.most_requests, (address, port))
-    server = StreamServer(listening, connections.serve, spawn=Pool(room_for_connections()))
+    most = max_connections()
+    in_progress = RequestsInProgress(task.progress)
+    connections = Connections(app, task.limits, (address, port), in_progress, most)
+    # A few more than there may be, so that one that is idle can be closed for one that arrives.
+    server = StreamServer(listening, connections.serve, spawn=Pool(most + 16))
     server.start()
-    _say(task, LISTENING)
-    while not told_to_end.wait(_SWEEP_SECONDS):
-        connections.close_idle(IDLE_SECONDS)
+    _report(task, LISTENING)
+    os.set_blocking(task.status, False)
+    _beat(task)
+    while not stop.wait(_TICK_SECONDS):
+        connections.enforce_deadlines()
+        _beat(task)
     server.stop_accepting()
-    _take_leave(connections)
+    faulthandler.cancel_dump_traceback_later()
+    _finish(connections)
 
 
-def _take_leave(connections: Connections) -> None:
-    connections.is_leaving = True
-    end = time.monotonic() + SECONDS_TO_FINISH
-    time.sleep(LEAVE_SECONDS)
+def _beat(task: Task) -> None:
+    """Show the supervisor that the loop turns. If it does not turn again in time, write the stack it hangs in."""
+    with contextlib.suppress(BlockingIOError):  # the supervisor has many unread ones
+        _report(task, HEARTBEAT)
+    if task.limits.worker_timeout:
+        faulthandler.dump_traceback_later(task.limits.worker_timeout, file=task.stack)
+
+
+def _finish(connections: Connections) -> None:
+    """Finish the requests in progress, and close the connections as they become idle."""
+    connections.is_draining = True
+    end = time.monotonic() + STOP_SECONDS
+    time.sleep(NOTICE_SECONDS)
     while not connections.are_all_closed and time.monotonic() < end:
-        connections.close_idle(LEAVE_SECONDS)
-        time.sleep(_LOOK_SECONDS)
+        connections.close_idle(NOTICE_SECONDS)
+        time.sleep(_POLL_SECONDS)
 
 
 def _end_with(supervisor: int) -> None:
-    """A worker left alone would go on answering on the port that the next service wants."""
+    """Have the system end this process with its supervisor: else it would keep the port that the next service needs."""
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
@@ -133,23 +169,20 @@ def _end_with(supervisor: int) -> None:
         sys.exit(0)
 
 
-def _keep_memory_at_hand() -> None:
-    """What one large answer took serves the next: to ask the system for it anew takes longer than to fill it.
-
-    And all threads share one store, instead of each of them keeping some.
-    """
-    set_up = getattr(ctypes.CDLL(None), "mallopt", None)  # not every system has glibc
-    if set_up is not None:
-        for option, value in _MEMORY.items():
-            set_up(option, value)
+def _configure_malloc() -> None:
+    """Keep the memory of one large response for the next, and one store for all threads."""
+    configure = getattr(ctypes.CDLL(None), "mallopt", None)  # not every system has glibc
+    if configure is not None:
+        for option, value in _MALLOC_OPTIONS.items():
+            configure(option, value)
 
 
-def _give_back_memory() -> None:
-    """To read a world takes more than to have it, and none of what is over is needed again."""
-    give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if give_back is not None:
-        give_back(0)
+def _return_memory() -> None:
+    """Return to the system what loading has taken beyond what is kept."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 if __name__ == "__main__":
-    main(Task.of(sys.argv[1:]))
+    main(Task.parse(sys.argv[1:]))

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
+import orjson
 from oslo_config import cfg
 from oslo_middleware import CORS, HTTPProxyToWSGI
 
 from plimsoll.access import IdentityUnavailable, NotFromHere, Policy, caller_of, guarded, trusting_no_headers
 from plimsoll.access.loopback import noting_who_connected
 from plimsoll.service.placement import DatabaseFault, OutcomeUnknown, Placement, TooLong, ValueNotKept
-from plimsoll.wire import mount
+from plimsoll.wire import health, mount
 from plimsoll.wire.ahead import Ahead, found_at, seeing
 from plimsoll.wire.answers import UNDATED, Answer, http_date
 from plimsoll.wire.call import REQUEST_ID_KEY, Call
@@ -31,7 +33,7 @@ from plimsoll.wire.features import Feature
 from plimsoll.wire.health import Probes
 from plimsoll.wire.microversion import ENVIRON_HEADER, HEADER, Version, negotiate
 from plimsoll.wire.problems import JSON, STATUS_LINES, Problem, rendered
-from plimsoll.wire.requestlog import VERSION_KEY, RequestLog
+from plimsoll.wire.requestlog import REQUEST_ID_HEADER, VERSION_KEY, RequestLog, new_request_id
 from plimsoll.wire.router import Router
 from plimsoll.wire.routes import ROUTES
 
@@ -39,6 +41,7 @@ LOG = logging.getLogger(__name__)
 
 NO_CONTENT = 204
 
+_IMMEDIATE = frozenset({"", "/", health.PATH})
 _VARIES = ("vary", HEADER)
 _IS_JSON = ("content-type", JSON)
 _NOT_TO_BE_KEPT = ("cache-control", "no-cache")
@@ -51,8 +54,13 @@ Reply = tuple[str, list[tuple[str, str]], tuple[bytes, ...]]
 """As WSGI wants it: the status, the headers, the body."""
 
 
-def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGIApplication:
-    """The whole application. `conf` has the options of `plimsoll.config` registered."""
+def make_app(
+    placement: Placement,
+    policy: Policy,
+    conf: cfg.ConfigOpts,
+    outermost: Callable[[WSGIApplication], WSGIApplication] = lambda app: app,
+) -> Application:
+    """The whole application. `conf` has the options of `plimsoll.config` registered; `outermost` is put around it."""
     router, prefix = Router(ROUTES), mount.normal(conf.plimsoll.prefix)
     api = Api(placement, policy, router, conf.plimsoll.max_body_bytes)
     app: WSGIApplication = Unidentified(guarded(api, conf))
@@ -64,19 +72,33 @@ def make_app(placement: Placement, policy: Policy, conf: cfg.ConfigOpts) -> WSGI
     app = trusting_no_headers(app, conf)
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         app = noting_who_connected(HTTPProxyToWSGI(app, conf))
-    return Application(app, conf.plimsoll.max_body_bytes, ahead.foresee)
+    return Application(outermost(app), conf.plimsoll.max_body_bytes, ahead.foresee, prefix)
 
 
 class Application(Drain):
-    """The whole. Its server may tell it of a request that is coming in, beyond what WSGI knows: see `Ahead.foresee`."""
+    """The whole application, with what our server asks of it beyond WSGI: see `serving.application`."""
 
-    __slots__ = ("foresee",)
+    __slots__ = ("_prefix", "prefetch")
 
     def __init__(
-        self, app: WSGIApplication, longest_body: int, foresee: Callable[[str], dict[str, Any]]
+        self, app: WSGIApplication, longest_body: int, prefetch: Callable[[str], dict[str, Any]], prefix: str
     ) -> None:
         super().__init__(app, longest_body)
-        self.foresee = foresee
+        self.prefetch = prefetch
+        self._prefix = prefix
+
+    def is_immediate(self, path: str) -> bool:
+        """Health probes and the version document never wait, and are answered however many requests do."""
+        return path.removeprefix(self._prefix) in _IMMEDIATE
+
+    def error_response(self, status: int, detail: str) -> tuple[list[tuple[str, str]], bytes]:
+        """The error document of the API, without the parts that depend on a version: none was negotiated."""
+        request_id = new_request_id()
+        title = HTTPStatus(status).phrase
+        error = {"status": status, "title": title, "detail": detail, "request_id": request_id}
+        body = orjson.dumps({"errors": [error]})
+        length = ("content-length", str(len(body)))
+        return [_IS_JSON, length, (REQUEST_ID_HEADER, request_id)], body
 
 
 class Unidentified:

@@ -30,7 +30,7 @@ LOG = logging.getLogger("placement.requestlog")  # operators know the line by th
 
 VERSION_KEY = "placement.microversion"
 _GLOBAL_ID = re.compile(r"req-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}")
-_HEADER = "x-openstack-request-id"
+REQUEST_ID_HEADER = "x-openstack-request-id"
 _LENGTH = "content-length"
 
 
@@ -106,7 +106,7 @@ class RequestLog:
         if environ.get("PATH_INFO") == health.PATH:  # here, so that it needs no layer of its own
             return self._probes(environ, start_response)
         given = environ.get("HTTP_X_OPENSTACK_REQUEST_ID", "")
-        request_id = _new_id()
+        request_id = new_request_id()
         LoggedRequest(environ, request_id, given if given and _GLOBAL_ID.fullmatch(given) else None)
         environ[REQUEST_ID_KEY] = request_id
         if environ.get("HTTP_ACCEPT", "") in ("", "*/*"):
@@ -144,7 +144,7 @@ class _ThenLogged:
     ) -> Callable[[bytes], object]:
         self._status = status
         self._headers = headers
-        headers.append((_HEADER, self._request_id))
+        headers.append((REQUEST_ID_HEADER, self._request_id))
         if exc_info:
             return self._start_response(status, headers, exc_info)
         return self._start_response(status, headers)
@@ -161,7 +161,7 @@ class _ThenLogged:
                 LOG.handle(_Line(self._in_common, _facts(self._environ, self._status, self._headers)))
 
 
-def _new_id() -> str:
+def new_request_id() -> str:
     """A uuid that nobody has to be kept from guessing, after the prefix that OpenStack's services use."""
     digits = f"{random.getrandbits(128):032x}"
     return f"req-{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"

@@ -16,7 +16,8 @@ from click.testing import CliRunner, Result
 
 from plimsoll.cli import main
 from plimsoll.serving import supervisor
-from plimsoll.serving.listening import Listen
+from plimsoll.serving.limits import Limits
+from plimsoll.serving.listen import Listen
 from plimsoll.storage import migrate
 from plimsoll.storage.engine import Database
 from tests.support.databases import run_sql
@@ -41,8 +42,10 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Listen]:
     """Where a server would have been started; it is greeted as if it were ready at once."""
     calls: list[Listen] = []
 
-    def run(listen: Listen, when_ready: Callable[[], None], reread: Callable[[], int]) -> None:
-        assert reread() == listen.threads
+    def run(
+        listen: Listen, limits: Limits, when_ready: Callable[[], None], read_limits: Callable[[], Limits]
+    ) -> None:
+        assert read_limits() == limits
         calls.append(listen)
         when_ready()
 
@@ -225,11 +228,12 @@ def test_workers_are_told_which_files_to_read(served: list[Listen], tmp_path: Pa
     done = serve("--dev", "--workers", "2", "--config-file", "a.conf", "--config-file", "b.conf")
     assert done.exit_code == 0, done.output
     assert os.environ["PLIMSOLL_CONFIG_FILES"] == f"{tmp_path}/a.conf:{tmp_path}/b.conf"
-    assert (served[0].workers, served[0].threads) == (2, 3)
+    assert served[0].workers == 2
+    assert "up to 3 requests at a time" in done.output
 
 
 def test_an_ipv6_address_is_written_as_one() -> None:
-    assert Listen("::1", 8778, 1, 1).url == "http://[::1]:8778"
+    assert Listen("::1", 8778, 1).url == "http://[::1]:8778"
 
 
 def test_the_line_to_try_works_and_a_stop_leaves_the_database_whole(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import socket
@@ -15,9 +16,13 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 import pytest
 
+from plimsoll.serving.application import PlainApplication
 from plimsoll.serving.connections import Connections
 from plimsoll.serving.headers import Headers
-from plimsoll.serving.requests import AT_HAND, LONGEST_HEAD, Unreadable
+from plimsoll.serving.limits import DRAIN_FACTOR, MAX_HEAD_BYTES, Limits
+
+MAX_BODY = 1 << 20
+LIMITS = Limits(threads=1, max_body_bytes=MAX_BODY)
 
 SHOWN = ("REQUEST_METHOD", "PATH_INFO", "QUERY_STRING", "SERVER_PROTOCOL", "REMOTE_ADDR", "CONTENT_TYPE")
 
@@ -32,8 +37,11 @@ def echo(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[by
 
 
 class Client:
-    def __init__(self, app: Any = echo) -> None:
-        self.connections = Connections(app, 1, ("127.0.0.1", 8778))
+    def __init__(
+        self, app: Any = echo, limits: Limits = LIMITS, connections: Connections | None = None
+    ) -> None:
+        served = app if isinstance(app, PlainApplication) else PlainApplication(app)
+        self.connections = connections or Connections(served, limits, ("127.0.0.1", 8778))
         self._socket, theirs = socket.socketpair()
         self._socket.settimeout(10)
         self.server = _Plain(theirs)
@@ -102,8 +110,8 @@ class _Plain:
 def connect() -> Iterator[Callable[..., Client]]:
     clients: list[Client] = []
 
-    def connect(app: Any = echo) -> Client:
-        clients.append(Client(app))
+    def connect(*arguments: Any) -> Client:
+        clients.append(Client(*arguments))
         return clients[-1]
 
     yield connect
@@ -134,27 +142,24 @@ def test_a_request_reaches_the_application_as_wsgi_has_it(connect: Connect) -> N
     }
 
 
-class Foreseeing:
-    """An application that wants to know of what comes in, and finds in a request what it made of that."""
+class Prefetching(PlainApplication):
+    """Adds to the environment of a request the target that it was to prefetch for."""
 
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        return echo(environ, start_response)
-
-    def foresee(self, target: str) -> dict[str, Any]:
-        return {"HTTP_FORESEEN": target}
+    def prefetch(self, target: str) -> dict[str, Any]:
+        return {"HTTP_PREFETCHED": target}
 
 
-def test_an_application_may_be_told_of_a_read_before_it_is_parsed(connect: Connect) -> None:
-    client = connect(Foreseeing())
-    assert client.said(b"GET /a%20b?c HTTP/1.1\r\nHost: h\r\n\r\n")["HTTP_FORESEEN"] == "/a%20b?c"
-    assert "HTTP_FORESEEN" not in client.said(b"DELETE /a HTTP/1.1\r\nHost: h\r\n\r\n")
+def test_the_application_can_prefetch_for_a_get_before_it_is_parsed(connect: Connect) -> None:
+    client = connect(Prefetching(echo))
+    assert client.said(b"GET /a%20b?c HTTP/1.1\r\nHost: h\r\n\r\n")["HTTP_PREFETCHED"] == "/a%20b?c"
+    assert "HTTP_PREFETCHED" not in client.said(b"DELETE /a HTTP/1.1\r\nHost: h\r\n\r\n")
     body = b"GET /x HTTP/1.1\r\n\r\n"
     client.send(b"PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % len(body))
     time.sleep(0.1)  # so that what looks like a read comes by itself
-    assert "HTTP_FORESEEN" not in client.said(body)
+    assert "HTTP_PREFETCHED" not in client.said(body)
     both = client.said(2 * b"GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
-    assert both["HTTP_FORESEEN"] == "/a"
-    assert "FORESEEN" not in client.answer()[2].decode()
+    assert both["HTTP_PREFETCHED"] == "/a"
+    assert "PREFETCHED" not in client.answer()[2].decode()
 
 
 def test_a_header_that_would_be_taken_for_another_is_dropped(connect: Connect) -> None:
@@ -179,9 +184,11 @@ def test_secrets_are_kept_no_longer_than_the_connection_that_sent_them(connect: 
         gc.enable()
 
 
-def test_a_whole_address_is_taken_for_its_path(connect: Connect) -> None:
+def test_a_target_in_absolute_form_is_reduced_to_its_path_and_its_host_counts(connect: Connect) -> None:
     given = connect().said(b"GET http://elsewhere:1/x?y HTTP/1.1\r\nHost: h\r\n\r\n")
-    assert (given["PATH_INFO"], given["QUERY_STRING"]) == ("/x", "y")
+    assert (given["PATH_INFO"], given["QUERY_STRING"], given["HTTP_HOST"]) == ("/x", "y", "elsewhere:1")
+    given = connect().said(b"GET http://elsewhere?y HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert (given["PATH_INFO"], given["QUERY_STRING"], given["HTTP_HOST"]) == ("/", "y", "elsewhere")
 
 
 def test_requests_may_come_one_upon_the_other_and_in_pieces(connect: Connect) -> None:
@@ -211,7 +218,7 @@ def test_a_body_in_chunks_is_put_together(connect: Connect) -> None:
     assert given["start"] == "abcde"
 
 
-@pytest.mark.parametrize("length", [AT_HAND - 1, AT_HAND + 1, 3 * AT_HAND])
+@pytest.mark.parametrize("length", [1000, MAX_BODY // 2, MAX_BODY])
 def test_a_long_body_is_read_to_its_end(connect: Connect, length: int) -> None:
     client = connect()
     for _ in range(2):
@@ -260,11 +267,29 @@ def test_a_connection_goes_on_if_the_client_wants_that(
         (b"nonsense\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n", 400),
         (b"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
-        (b"GET / HTTP/1.1\r\nHost: h\r\nX: " + b"x" * 2 * LONGEST_HEAD + b"\r\n\r\n", 431),
-        (b"GET /" + b"x" * 2 * LONGEST_HEAD, 431),
+        (b"GET / HTTP/1.1\r\nHost: h\r\nX: " + b"x" * MAX_HEAD_BYTES + b"\r\n\r\n", 431),
+        (b"GET / HTTP/1.1\r\nHost: h\r\n" + b"X: x\r\n" * 200 + b"\r\n", 431),
+        (b"GET /" + b"x" * 2 * MAX_HEAD_BYTES, 431),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nHost: h/x\r\n\r\n", 400),
+        (b"GET / HTTP/2.0\r\nHost: h\r\n\r\n", 505),
+        (b"GET / RTSP/1.0\r\nHost: h\r\n\r\n", 400),
+        (b"GET  / HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        (b"GET ftp://h/ HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        (b"GET * HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        (b"GET /a#b HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        (b"CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n", 501),
+        (b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
+        (b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: h\r\nExpect: gold\r\nContent-Length: 1\r\n\r\nx", 417),
+        (
+            b"PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1;" + b"x" * 2 * MAX_HEAD_BYTES,
+            431,
+        ),
     ],
 )
-def test_what_is_no_request_is_refused(connect: Connect, request_: bytes, status: int) -> None:
+def test_a_malformed_request_is_refused(connect: Connect, request_: bytes, status: int) -> None:
     client = connect()
     client.send(request_)
     got, headers, _ = client.answer()
@@ -331,7 +356,7 @@ def test_an_answer_is_closed_when_it_is_sent(connect: Connect) -> None:
         return answer
 
     client = connect(app)
-    client.send(b"GET / HTTP/1.1\r\n\r\n")
+    client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     assert client.answer()[2] == b"done"
     assert not answer.is_closed.is_set()
     answer.may_close.set()
@@ -349,7 +374,7 @@ def test_an_answer_that_reaches_nobody_is_closed_all_the_same(connect: Connect) 
         return answer
 
     client = connect(app)
-    client.send(b"GET / HTTP/1.1\r\n\r\n")
+    client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     client._socket.close()
     gone.set()
     assert answer.is_closed.wait(10)
@@ -362,59 +387,199 @@ def test_no_header_can_begin_another(connect: Connect) -> None:
 
     client = connect(app)
     client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-    assert client.has_been_left()
+    status, headers, _ = client.answer()
+    assert (status, "set-cookie" in headers) == (500, False)
+    client.close()
 
 
-def test_who_takes_leave_says_so(connect: Connect) -> None:
+def test_a_worker_that_stops_closes_connections_with_the_next_response(connect: Connect) -> None:
     client = connect()
     client.said(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-    client.connections.is_leaving = True
+    client.connections.is_draining = True
     client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     assert client.answer()[1]["connection"] == "close"
     assert client.has_been_left()
     assert client.connections.are_all_closed
 
 
-def test_a_body_that_nobody_read_ends_the_connection(connect: Connect) -> None:
-    def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        start_response("200 OK", [("content-length", "2")])
-        return [b"ok"]
+def ok(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    """Answers without reading the body."""
+    start_response("200 OK", [("content-length", "2")])
+    return [b"ok"]
 
-    client = connect(app)
-    client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % (4 * AT_HAND))
-    client.send(b"x" * 2 * AT_HAND)
+
+def test_a_body_that_is_too_long_is_discarded_and_the_connection_goes_on(connect: Connect) -> None:
+    client = connect(ok)
+    length = 2 * MAX_BODY
+    client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % length)
+    client.send(b"x" * length)
     assert client.answer()[::2] == (200, b"ok")
-    client._socket.shutdown(socket.SHUT_WR)
-    assert client.has_been_left()
+    client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert client.answer()[0] == 200
 
 
-def test_what_is_no_request_after_a_long_body_ends_the_connection(connect: Connect) -> None:
+def test_a_body_that_is_much_too_long_ends_the_connection(connect: Connect) -> None:
+    client = connect(ok)
+    length = DRAIN_FACTOR * MAX_BODY + 1
+    client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\nxx" % length)
+    assert client.answer()[1]["connection"] == "close"
+
+
+def test_the_application_learns_that_a_chunked_body_is_too_long(connect: Connect) -> None:
     def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        try:
-            environ["wsgi.input"].read()
-        except Unreadable:
-            start_response("500 Internal Server Error", [("content-length", "0")])
-        return []
+        start_response("200 OK", [])
+        return [environ["CONTENT_LENGTH"].encode(), b" ", environ["wsgi.input"].read()]
 
     client = connect(app)
-    client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % (AT_HAND + 2))
-    client.send(b"x" * AT_HAND)
-    time.sleep(0.2)  # it is being read by now
-    client.send(b"xx\0no request")
-    assert client.answer()[0] == 500
+    client.send(b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for _ in range(3):
+        client.send(b"80000\r\n" + b"x" * 0x80000 + b"\r\n")
+    client.send(b"0\r\n\r\n")
+    length, _, body = client.answer()[2].partition(b" ")
+    assert int(length) > MAX_BODY
+    assert body == b""
+
+
+@pytest.mark.parametrize(
+    "framing", [b"Content-Length: 9\r\n\r\nabc", b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"]
+)
+def test_a_body_that_is_cut_off_is_refused_and_never_processed(connect: Connect, framing: bytes) -> None:
+    client = connect(broken)
+    client.send(b"POST / HTTP/1.1\r\nHost: h\r\n" + framing)
+    client._socket.shutdown(socket.SHUT_WR)
+    assert client.answer()[0] == 400
     assert client.has_been_left()
 
 
-def test_who_says_nothing_or_says_it_drop_by_drop_is_hung_up_on(connect: Connect) -> None:
-    silent, slow = connect(), connect()
-    for drop in (b"GET", b" / ", b"HTTP"):
-        slow.send(drop)
-        time.sleep(0.1)
-    for client in (silent, slow):
-        client.connections.close_idle(10)
+def test_a_malformed_chunk_is_refused_and_the_body_never_processed(connect: Connect) -> None:
+    client = connect(broken)
+    client.send(b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+    client.send(b"no size\r\n")
+    assert client.answer()[0] == 400
+
+
+def test_a_request_before_garbage_is_answered(connect: Connect) -> None:
+    client = connect(ok)
+    client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n\0garbage")
+    assert client.answer()[0] == 200
+    assert client.answer()[0] == 400
+
+
+def test_many_requests_at_once_are_not_one_long_head(connect: Connect) -> None:
+    client = connect(ok)
+    one = b"GET / HTTP/1.1\r\nHost: h\r\nX: " + b"x" * 20_000 + b"\r\n\r\n"
+    sending = threading.Thread(target=client.send, args=(20 * one,))
+    sending.start()
+    assert [client.answer()[0] for _ in range(20)] == [200] * 20
+    sending.join()
+
+
+def test_a_method_that_the_parser_does_not_have_reaches_the_application(connect: Connect) -> None:
+    client = connect()
+    given = client.said(b"BREW /tea HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab")
+    assert (given["REQUEST_METHOD"], given["PATH_INFO"], given["start"]) == ("BREW", "/tea", "ab")
+    assert client.said(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")["REQUEST_METHOD"] == "GET"
+
+
+def test_trailers_are_no_headers(connect: Connect) -> None:
+    client = connect()
+    head = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+    given = client.said(head + b"1\r\na\r\n0\r\nX-Auth-Token: admin\r\n\r\n")
+    assert "HTTP_X_AUTH_TOKEN" not in given
+    assert "HTTP_X_AUTH_TOKEN" not in client.said(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+
+
+def test_trailers_are_limited(connect: Connect) -> None:
+    client = connect(broken)
+    client.send(b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n")
+    client.send(b"X: " + b"x" * 3 * MAX_HEAD_BYTES)
+    assert client.answer()[0] == 431
+
+
+def test_an_idle_connection_is_closed_and_a_slow_request_gets_a_408(connect: Connect) -> None:
+    limits = Limits(keep_alive_timeout=0.2, request_timeout=0.2)
+    idle, slow, slow_body = (connect(ok, limits) for _ in range(3))
+    slow.send(b"GET / HT")
+    slow_body.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nx")
+    time.sleep(0.1)
+    for client in (idle, slow, slow_body):
+        client.connections.enforce_deadlines()
         assert not client.connections.are_all_closed
-        client.connections.close_idle(0.2)
-        assert client.has_been_left()
+    time.sleep(0.3)
+    for client in (idle, slow, slow_body):
+        client.connections.enforce_deadlines()
+    for client in (slow, slow_body):
+        assert client.answer()[0] == 408
+    assert idle.has_been_left()
+
+
+def test_a_response_that_its_client_does_not_receive_is_given_up(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plimsoll.serving.connection.RATE_GRACE_SECONDS", 0.1)
+
+    def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        start_response("200 OK", [])
+        return [b"x" * (8 << 20)]
+
+    client = connect(app, Limits(min_transfer_rate=100 << 20))
+    client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    time.sleep(0.3)
+    client.connections.enforce_deadlines()
+    client.thread.join(10)
+    assert client.connections.are_all_closed
+
+
+def test_beyond_the_memory_for_bodies_the_longest_incomplete_one_is_refused(connect: Connect) -> None:
+    small = connect(ok, Limits(max_buffered_bytes=1 << 20))
+    large = connect(ok, small.connections.limits, small.connections)
+    head = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n"
+    small.send(head % 2000 + b"x" * 1000)
+    with contextlib.suppress(BrokenPipeError):  # the server has stopped reading
+        large.send(head % (2 << 20) + b"x" * (3 << 19))
+    assert large.answer()[0] == 408
+    small.send(b"x" * 1000)
+    assert small.answer()[0] == 200
+
+
+def test_a_request_without_a_permit_waits_and_is_answered_503_in_the_end(connect: Connect) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    class App(PlainApplication):
+        def is_immediate(self, path: str) -> bool:
+            return path == "/health"
+
+    def slow(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ["PATH_INFO"] == "/slow":
+            begun.set()
+            assert go_on.wait(10)
+        return ok(environ, start_response)
+
+    first = connect(App(slow), Limits(threads=1, queue_timeout=0.2))
+    second = connect(None, LIMITS, first.connections)
+    first.send(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert begun.wait(10)
+    second.send(b"GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert second.answer()[0] == 200
+    second.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    status, headers, _ = second.answer()
+    assert (status, headers["retry-after"]) == (503, "5")
+    go_on.set()
+    assert first.answer()[0] == 200
+    second.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert second.answer()[0] == 200
+
+
+def test_a_connection_beyond_the_limit_takes_the_place_of_the_longest_idle_one(connect: Connect) -> None:
+    connections = Connections(PlainApplication(echo), LIMITS, ("127.0.0.1", 8778), max_connections=2)
+    oldest, newer = (connect(echo, LIMITS, connections) for _ in range(2))
+    for client in (oldest, newer):
+        client.said(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        time.sleep(0.1)  # until the server waits for the next request
+    newest = connect(echo, LIMITS, connections)
+    newest.said(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert oldest.has_been_left()
+    newer.said(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
 
 
 def test_a_long_answer_comes_whole_to_a_client_that_reads_it_late(connect: Connect) -> None:

@@ -23,26 +23,32 @@ from tests.support.waiting import eventually
 
 APPLICATION = """
 import os, time
+from plimsoll.serving.application import PlainApplication
 
 def make():
     def application(environ, start_response):
         if environ["PATH_INFO"] == "/slow":
             time.sleep(1)
+        if environ["PATH_INFO"] == "/hang":
+            while True:
+                pass
         body = str(os.getpid()).encode()
         start_response("200 OK", [("content-length", str(len(body)))])
         return [body]
-    return application
+    return PlainApplication(application)
 
 def fail():
     raise RuntimeError("nothing to serve")
 """
 
 SERVE = """
-import sys
-from plimsoll.serving.listening import Listen
+import logging, sys
+from plimsoll.serving.limits import Limits
+from plimsoll.serving.listen import Listen
 from plimsoll.serving.supervisor import run
-listen = Listen("127.0.0.1", int(sys.argv[1]), int(sys.argv[2]), 4)
-run(listen, lambda: print("ready", flush=True), "small:" + sys.argv[3])
+listen = Listen("127.0.0.1", int(sys.argv[1]), int(sys.argv[2]))
+logging.basicConfig(level="INFO")
+run(listen, Limits(threads=4, worker_timeout=1), lambda: print("ready", flush=True), "small:" + sys.argv[3])
 """
 
 
@@ -146,6 +152,33 @@ def test_a_worker_that_dies_is_replaced(start: Start) -> None:
     first = service.get()
     os.kill(first, signal.SIGKILL)
     assert eventually(lambda: answers(service) and service.get() != first)
+
+
+def test_a_worker_that_hangs_is_replaced_and_its_request_and_stack_are_logged(start: Start) -> None:
+    service = start()
+    first = service.get()
+    with socket.create_connection(("127.0.0.1", service.port)) as client:
+        client.sendall(b"GET /hang?why HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert client.recv(1) == b""
+    assert eventually(lambda: answers(service) and service.get() != first)
+    service.process.terminate()
+    _, log = service.process.communicate(timeout=20)
+    assert f"Worker {first} has not reacted for 1 s" in log
+    assert f"Worker {first}: request in progress: GET /hang?why" in log
+    assert "in application" in log  # the function that hangs
+
+
+def test_the_log_says_by_which_signal_a_worker_was_ended_and_when_the_service_stops(start: Start) -> None:
+    service = start()
+    first = service.get()
+    os.kill(first, signal.SIGKILL)
+    assert eventually(lambda: answers(service) and service.get() != first)
+    service.process.terminate()
+    _, log = service.process.communicate(timeout=20)
+    assert (
+        f"Worker {first} was ended by signal 9 (SIGKILL, which the kernel sends when memory runs out" in log
+    )
+    assert log.index("Stopping: requests in progress have 60 s to finish") < log.index("Stopped")
 
 
 def test_workers_do_not_outlive_the_service(start: Start) -> None:

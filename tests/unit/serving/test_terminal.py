@@ -16,11 +16,17 @@ from tests.support.servers.places import free_port
 
 SERVE = """
 import sys
-from plimsoll.serving.listening import Listen
+from plimsoll.serving.limits import Limits
+from plimsoll.serving.listen import Listen
 from plimsoll.serving.supervisor import run
-run(Listen("127.0.0.1", int(sys.argv[1]), 1, 1), lambda: print("ready", flush=True), "small:make")
+run(Listen("127.0.0.1", int(sys.argv[1]), 1), Limits(), lambda: print("ready", flush=True), "small:make")
 """
-SMALL = "def make():\n    return lambda environ, start_response: ()\n"
+SMALL = """
+from plimsoll.serving.application import PlainApplication
+
+def make():
+    return PlainApplication(lambda environ, start_response: ())
+"""
 
 
 def test_a_service_ends_with_the_terminal_that_it_was_started_from(tmp_path: Path) -> None:

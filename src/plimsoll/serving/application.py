@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the server may ask of the application that it serves, beyond WSGI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+ErrorResponse = tuple[list[tuple[str, str]], bytes]
+"""Headers and body."""
+
+
+class StartupError(Exception):
+    """The application cannot be loaded, for a reason that is the operator's to mend and that needs no traceback."""
+
+
+class ServedApplication(Protocol):
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse, /) -> Iterable[bytes]:
+        """Process a request, as WSGI says."""
+
+    def is_immediate(self, path: str) -> bool:
+        """True for paths whose requests never wait, so that they need no permit."""
+
+    def prefetch(self, target: str) -> dict[str, Any]:
+        """Start the database query that a GET of this target will need, before the request is parsed.
+
+        What it returns is added to the WSGI environment of that request.
+        """
+
+    def error_response(self, status: int, detail: str) -> ErrorResponse:
+        """The response to a request that the server refuses by itself."""
+
+
+class PlainApplication:
+    """A WSGI application that has none of the above."""
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        return self._app(environ, start_response)
+
+    def is_immediate(self, path: str) -> bool:
+        return False
+
+    def prefetch(self, target: str) -> dict[str, Any]:
+        return {}
+
+    def error_response(self, status: int, detail: str) -> ErrorResponse:
+        body = f"{detail}\n".encode()
+        return [("content-type", "text/plain"), ("content-length", str(len(body)))], body

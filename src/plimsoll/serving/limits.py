@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What one client may cost a worker: the limits and deadlines of the HTTP server.
+
+docs/internals/http-server.md has each of them with its reason.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+MAX_HEAD_BYTES = 1 << 16
+"""Of a request's first line and headers. A token of Keystone may take several thousand."""
+MAX_HEADERS = 200
+RECEIVE_BYTES = 1 << 16
+"""Bytes that are received at a time. After each of these pieces other connections are served."""
+DRAIN_FACTOR = 8
+"""A body that is not used is read to its end, up to so many times `max_body_bytes`, and the connection goes on."""
+RATE_GRACE_SECONDS = 5.0
+"""The least rate is an average; it is enforced after so many seconds."""
+LINGER_SECONDS = 2.0
+"""A connection that is closed while its client still sends is read for so long, so that the client gets the response."""
+MAX_CONNECTIONS = 16_384
+"""Of one worker. Every host of a cloud keeps one open. Beyond that the connection that is idle for longest is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits that are settings, in `[plimsoll]`."""
+
+    threads: int = 16
+    """Requests that a worker processes at a time."""
+    queue_timeout: float = 30.0
+    """Seconds that a request waits to be processed."""
+    max_body_bytes: int = 10 << 20
+    max_buffered_bytes: int = 64 << 20
+    """Of all request bodies that are incomplete, and likewise of all responses that wait for a slow client."""
+    keep_alive_timeout: float = 75.0
+    """Seconds between two requests. Nova's hosts report once a minute, so that their connections stay open."""
+    request_timeout: float = 60.0
+    """Seconds in which a request must arrive, from its first byte to its last."""
+    min_transfer_rate: int = 1024
+    """Bytes per second, both of a request that arrives and of a response that is sent."""
+    worker_timeout: float = 30.0
+    """Seconds after which a worker that does not react is replaced; 0 for never."""
+
+    def encode(self) -> str:
+        """One word of a command line."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+    @classmethod
+    def decode(cls, word: str) -> Limits:
+        return cls(**json.loads(word))

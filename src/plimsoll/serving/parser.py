@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""From the bytes of a connection to requests: llhttp parses them, and this module checks what llhttp leaves open.
+
+docs/internals/http-server.md has the requirements of RFC 9112 and where each of them is met.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import deque
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import httptools
+
+from plimsoll.serving.headers import Headers
+from plimsoll.serving.limits import MAX_HEAD_BYTES, MAX_HEADERS, Limits
+
+_ABSOLUTE = re.compile(rb"https?://([^/?#]+)([^?#]*)(\?[^#]*)?\Z", re.IGNORECASE)
+_HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?\Z")
+_METHOD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ")
+_ANY_KNOWN_METHOD = b"POST "
+
+
+class RequestError(Exception):
+    """A request that is refused before the application sees it. The connection is closed after the response."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+
+
+class Request:
+    """A request whose head is complete, and as much of its body as has arrived."""
+
+    __slots__ = (
+        "authority",
+        "body",
+        "error",
+        "expects_continue",
+        "has_long_body",
+        "headers",
+        "is_complete",
+        "keeps_alive",
+        "method",
+        "received",
+        "target",
+        "version",
+    )
+
+    def __init__(self, method: str, target: bytes, version: str, headers: list[tuple[bytes, bytes]]) -> None:
+        self.method = method
+        self.target = target
+        self.version = version
+        self.headers = headers
+        self.authority: bytes | None = None
+        """The host of a target in absolute form. It replaces the Host header."""
+        self.keeps_alive = True
+        self.expects_continue = False
+        self.error: RequestError | None = None
+        self.body = bytearray()
+        self.received = 0
+        """Bytes of the body that have arrived."""
+        self.has_long_body = False
+        """The body is longer than `max_body_bytes`, and what arrives of it is discarded."""
+        self.is_complete = False
+
+
+class RequestParser:
+    """Parses the requests of one connection. A client may send several before it reads the first response."""
+
+    def __init__(self, common: dict[str, Any], limits: Limits) -> None:
+        self._common = common
+        """What the WSGI environments of all requests have."""
+        self._limits = limits
+        self._headers_cache = Headers()
+        self._parser = httptools.HttpRequestParser(self)
+        self.parsed: deque[Request] = deque()
+        """Requests whose head is complete, in the order of their arrival."""
+        self.error: RequestError | None = None
+        """Why nothing more can be parsed, once the requests in `parsed` are answered."""
+        self.is_in_head = False
+        """True if the head of the next request has begun to arrive and is not complete."""
+        self._request: Request | None = None
+        """The request whose body is being parsed."""
+        self._target = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._head_bytes = 0
+        self._raw_head: bytes | bytearray = b""
+        """All bytes since the piece in which the current head has begun."""
+        self._bytes_without_progress = 0
+        self._has_progress = False
+        self._unknown_method: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """True if nothing more is to be read from the connection."""
+        return self.error is not None
+
+    def feed(self, content: bytes) -> None:
+        """Parse a piece of what the connection received."""
+        if self.is_in_head:
+            self._raw_head += content
+        else:
+            self._raw_head = content
+        self._has_progress = False
+        try:
+            self._parser.feed_data(content)
+        except httptools.HttpParserUpgrade:
+            self._refuse_upgrade()
+        except httptools.HttpParserInvalidMethodError:
+            self._retry_unknown_method(content)
+        except httptools.HttpParserError as error:
+            self._fail(400, f"The request is malformed: {error}.")
+        self._check_progress(len(content))
+        if not self.is_in_head:
+            self._raw_head = b""
+        elif self._raw_head is content:
+            self._raw_head = bytearray(content)
+
+    def environ(self, request: Request) -> dict[str, Any]:
+        """The WSGI environment of a request."""
+        path, _, query = request.target.decode("latin-1").partition("?")
+        if "%" in path:
+            path = unquote_to_bytes(path.encode("latin-1")).decode("latin-1")
+        environ = {
+            **self._common,
+            "REQUEST_METHOD": request.method,
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "SERVER_PROTOCOL": f"HTTP/{request.version}",
+            "wsgi.input": io.BytesIO(request.body),
+            **self._headers_cache.as_wsgi(request.headers),
+        }
+        if request.authority is not None:
+            environ["HTTP_HOST"] = request.authority.decode("latin-1")
+        if request.has_long_body and "CONTENT_LENGTH" not in environ:
+            environ["CONTENT_LENGTH"] = str(request.received)  # so far: enough to see that it is too long
+        return environ
+
+    def close(self) -> None:
+        """Forget everything: there may be secrets among the headers, and the parser refers back to this object."""
+        vars(self).clear()
+
+    def _fail(self, status: int, detail: str) -> None:
+        """Refuse the request that is being parsed, and whatever follows it."""
+        error = RequestError(status, detail)
+        self.error = error
+        if self._request is not None and not self._request.is_complete:
+            self._request.error = error
+
+    def _check_progress(self, received: int) -> None:
+        """Limit what arrives without completing a head or adding to a body: long heads, chunk extensions, trailers."""
+        if self._has_progress:
+            self._bytes_without_progress = 0
+            return
+        self._bytes_without_progress += received
+        if self._bytes_without_progress > MAX_HEAD_BYTES and self.error is None:
+            self._fail(431, f"The head or the trailers of a request may have at most {MAX_HEAD_BYTES} bytes.")
+
+    def _refuse_upgrade(self) -> None:
+        """No other protocol is offered. llhttp does not parse the body of such a request."""
+        request = self._request
+        assert request is not None
+        has_body = any(
+            name.lower() in (b"content-length", b"transfer-encoding") for name, _ in request.headers
+        )
+        if request.method == "CONNECT":
+            request.error = RequestError(501, "CONNECT is not supported.")
+        elif has_body:
+            request.error = RequestError(
+                501, "A request with a body cannot ask for an upgrade of the protocol."
+            )
+        request.keeps_alive = False
+        self.error = RequestError(400, "The connection is closed after a request for an upgrade.")
+
+    def _retry_unknown_method(self, content: bytes) -> None:
+        """Parse a request whose method llhttp does not have as a POST: the application has a response to any method."""
+        match = _METHOD.match(content)
+        if self._raw_head is not content or self._has_progress or self._unknown_method:
+            self._fail(400, "The request is malformed, or has a method that is not supported.")
+            return
+        if match is None:
+            self._fail(400, "The request is malformed: it does not begin with a method.")
+            return
+        self._unknown_method = match[1].decode("ascii")
+        self._parser = httptools.HttpRequestParser(self)
+        content = _ANY_KNOWN_METHOD + content[match.end() :]
+        self.is_in_head = False
+        self.feed(content)
+
+    # Called by the parser.
+
+    def on_message_begin(self) -> None:
+        self._target, self._headers = b"", []
+        self._head_bytes = 0
+        self.is_in_head = True
+        self._request = None
+
+    def on_url(self, part: bytes) -> None:
+        self._target += part
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self.is_in_head:
+            return  # a trailer: a proxy in front has not checked it, so it must not count as a header
+        self._headers.append((name, value))
+        self._head_bytes += len(name) + len(value) + 4
+
+    def on_headers_complete(self) -> None:
+        parser = self._parser
+        method = parser.get_method()
+        version = parser.get_http_version()
+        line = b"%s %s HTTP/%s\r\n" % (method, self._target, version.encode())
+        request = Request(method.decode("ascii"), self._target, version, self._headers)
+        if self._unknown_method is not None:
+            request.method, self._unknown_method = self._unknown_method, None
+        request.keeps_alive = parser.should_keep_alive()
+        self._request = request
+        self.is_in_head = False
+        self._has_progress = True
+        self.parsed.append(request)
+        try:
+            self._check(request, line)
+        except RequestError as error:
+            request.error = error
+
+    def on_body(self, part: bytes) -> None:
+        request = self._request
+        assert request is not None
+        self._has_progress = True
+        request.received += len(part)
+        if request.has_long_body:
+            return
+        if request.received > self._limits.max_body_bytes:
+            request.has_long_body = True
+            request.body = bytearray()
+        else:
+            request.body += part
+
+    def on_message_complete(self) -> None:
+        assert self._request is not None
+        self._request.is_complete = True
+
+    def _check(self, request: Request, line: bytes) -> None:
+        if self._head_bytes + len(line) > MAX_HEAD_BYTES or len(request.headers) > MAX_HEADERS:
+            raise RequestError(
+                431, f"A request may have {MAX_HEADERS} headers, and {MAX_HEAD_BYTES} bytes before its body."
+            )
+        if request.version not in ("1.0", "1.1"):
+            raise RequestError(505, "This server speaks HTTP/1.1 and HTTP/1.0.")
+        if line not in self._raw_head:  # another protocol, or more than one blank
+            raise RequestError(
+                400, "The first line of a request is METHOD TARGET HTTP/1.1, with single blanks."
+            )
+        self._check_headers(request)
+        _set_target(request)
+
+    def _check_headers(self, request: Request) -> None:
+        hosts = []
+        for name, value in request.headers:
+            length = len(name)
+            if length == 4 and name.lower() == b"host":
+                hosts.append(value.rstrip(b" \t"))
+            elif length == 6 and name.lower() == b"expect" and request.version == "1.1":
+                if value.rstrip(b" \t").lower() != b"100-continue":
+                    raise RequestError(417, "Of the Expect header, only 100-continue is supported.")
+                request.expects_continue = True
+            elif length == 14 and name.lower() == b"content-length":
+                request.has_long_body = int(value) > self._limits.max_body_bytes
+            elif length == 17 and name.lower() == b"transfer-encoding":
+                if request.version == "1.0":
+                    raise RequestError(400, "HTTP/1.0 has no Transfer-Encoding.")
+                if value.rstrip(b" \t").lower() != b"chunked":
+                    raise RequestError(501, "Of the transfer codings, only chunked is supported.")
+        if len(hosts) != 1 and (hosts or request.version == "1.1"):
+            raise RequestError(400, "A request must have one Host header.")
+        if hosts and _HOST.match(hosts[0]) is None:
+            raise RequestError(400, "The Host header is not a host name or address.")
+
+
+def _set_target(request: Request) -> None:
+    """Reduce the target to path and query, whichever of its forms it has."""
+    target = request.target
+    if b"#" in target:
+        raise RequestError(400, "The target of a request has no fragment.")
+    if target.startswith(b"/"):
+        return
+    if target == b"*":
+        if request.method != "OPTIONS":
+            raise RequestError(400, "Only OPTIONS can have the target *.")
+        return
+    match = _ABSOLUTE.match(target)
+    if match is None or _HOST.match(match[1]) is None:
+        if request.method != "CONNECT":  # which has an authority for a target, and is refused as such
+            raise RequestError(400, "The target of a request is a path, or an http:// address.")
+        return
+    request.authority = match[1]
+    request.target = (match[2] or b"/") + (match[3] or b"")

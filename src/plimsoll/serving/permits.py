@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Permits: how many requests a worker processes at a time, and how they yield to each other."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import time
+from collections.abc import Iterator
+
+import gevent
+from gevent.lock import BoundedSemaphore
+
+_SHORTEST_TIMER = 1e-6
+"""Seconds. `gevent.sleep(0)` runs a thousand callbacks before it polls sockets; a timer polls them first."""
+_CLOSED = select.POLLRDHUP | select.POLLHUP | select.POLLERR
+
+
+class Permits:
+    """The permits of one worker."""
+
+    def __init__(self, count: int, timeout: float) -> None:
+        self.timeout = timeout
+        self.free = BoundedSemaphore(count)
+        self.computing = BoundedSemaphore(1)
+        """Held by the long computation that runs: many of them together would make every other request wait."""
+
+
+class RequestPermit:
+    """The permit of one request: see `plimsoll.permit.Permit`."""
+
+    __slots__ = ("_descriptor", "_is_computing", "_is_held", "_permits", "waited")
+
+    def __init__(self, permits: Permits, descriptor: int) -> None:
+        self._permits = permits
+        self._descriptor = descriptor
+        self._is_held = False
+        self._is_computing = False
+        self.waited = 0.0
+        """Seconds that the request has waited for its permit."""
+
+    def acquire(self) -> bool:
+        """Wait for a permit; False if none was free in time."""
+        free = self._permits.free
+        if not free.acquire(blocking=False):
+            since = time.monotonic()
+            if not free.acquire(timeout=self._permits.timeout):
+                return False
+            self.waited += time.monotonic() - since
+        self._is_held = True
+        return True
+
+    def finish(self) -> None:
+        """Give back what the request holds."""
+        if self._is_held:
+            self._is_held = False
+            self._permits.free.release()
+        if self._is_computing:
+            self._is_computing = False
+            self._permits.computing.release()
+
+    @contextlib.contextmanager
+    def released(self) -> Iterator[None]:
+        if not self._is_held:
+            yield
+            return
+        self._is_held = False
+        self._permits.free.release()
+        try:
+            yield
+        finally:
+            self._permits.free.acquire()
+            self._is_held = True
+
+    def pause(self) -> None:
+        self.finish()
+        gevent.sleep(_SHORTEST_TIMER)
+        self._permits.computing.acquire()
+        self._is_computing = True
+
+    def is_client_gone(self) -> bool:
+        poll = _poll_without_gevent()
+        poll.register(self._descriptor, _CLOSED)
+        return bool(poll.poll(0))
+
+
+def _poll_without_gevent() -> select.poll:
+    """The system's own poll: gevent's would switch to other greenlets."""
+    from gevent import monkey
+
+    poll: select.poll = monkey.get_original("select", "poll")()
+    return poll
+
+
+def yield_now() -> None:
+    """Serve other connections, those included whose input was not polled yet."""
+    gevent.sleep(_SHORTEST_TIMER)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The head of a response."""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+from http import HTTPStatus
+
+_WITHOUT_LENGTH = ("1", "204", "304")
+
+_date: tuple[int, str] = 0, ""
+
+
+def format_head(status: str, headers: list[tuple[str, str]], length: int) -> tuple[bytes, bool]:
+    """The bytes before the body, and whether the connection goes on after it.
+
+    Raises ValueError for a header that has more than one line, which would begin another header.
+    """
+    head = "\r\n".join([f"HTTP/1.1 {status}", f"date: {_http_date()}", *map(": ".join, headers), ""])
+    if head.count("\n") != len(headers) + 2 or head.count("\r") != len(headers) + 2:
+        raise ValueError(f"A header of a response has more than one line: {headers}")
+    lower = head.lower()
+    if "\ncontent-length:" not in lower and not status.startswith(_WITHOUT_LENGTH):
+        head += f"content-length: {length}\r\n"
+    return f"{head}\r\n".encode("latin-1"), "\nconnection: close\r" not in lower
+
+
+def status_line(status: int) -> str:
+    return f"{status} {HTTPStatus(status).phrase}"
+
+
+def _http_date() -> str:
+    """The time in the form of HTTP, formatted once a second."""
+    global _date
+    second = int(time.time())
+    if _date[0] != second:
+        _date = second, formatdate(second, usegmt=True)
+    return _date[1]
