@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.storage.changes import read_head
 from plimsoll.storage.checks import SHOWN, Finding, verify
 from plimsoll.storage.engine import Database
+from plimsoll.storage.head import BEGINNING
+from tests.storage.writers import writing
 from tests.support.databases import run_sql
 
 SOUND = (
@@ -189,6 +192,21 @@ def test_a_breach_is_a_fault_that_names_its_place(
     assert finding.severity == "fault"
     assert where is None or where in finding.where
     assert finding.remedy
+
+
+@pytest.mark.parametrize("changes", ["", "DELETE FROM plimsoll_changes"])
+def test_the_remedy_for_a_lost_head_is_a_statement_that_restores_it(
+    sound: Database, url: str, changes: str
+) -> None:
+    with sound.read() as connection:
+        before = read_head(connection)
+    run_sql(url, "DELETE FROM plimsoll_head", *([changes] if changes else []))
+    (finding,) = found(sound)
+    _, statement = finding.remedy.split("run: ")
+    run_sql(url, statement)
+    assert found(sound) == []
+    with writing(sound) as connection:
+        assert read_head(connection) == (BEGINNING if changes else before)
 
 
 @pytest.mark.parametrize("used", [8, 9])

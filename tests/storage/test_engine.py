@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from plimsoll.storage.engine import Database, DatabaseOptions, UnusableDatabaseError
-from plimsoll.storage.faults import Refusing
+from plimsoll.storage.faults import ConstraintFailed, Refusing
 from tests.storage.conftest import make_ours, opened
 from tests.storage.writers import finish, move_head, start, writing
 from tests.support.databases import Databases, run_sql
@@ -245,3 +245,10 @@ def test_options_are_taken_from_sections_that_have_others_too() -> None:
     assert DatabaseOptions.from_sections(section, ours) == DatabaseOptions(
         sqlite_synchronous=False, max_pool_size=3, causal_reads=False
     )
+
+
+def test_a_check_that_is_not_ours_is_no_lost_race(db: Database, url: str) -> None:
+    run_sql(url, "CREATE TABLE narrow (n INTEGER, CONSTRAINT only_small CHECK (n < 2))")
+    with pytest.raises(ConstraintFailed, match="only_small"), writing(db) as connection:
+        connection.execute(text("INSERT INTO narrow VALUES (3)"))
+    assert db.guards_the_head()

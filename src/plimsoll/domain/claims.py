@@ -33,7 +33,7 @@ from plimsoll.domain.refusals import (
     StaleConsumerGeneration,
     UnitsViolated,
 )
-from plimsoll.domain.values import value
+from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 
 
@@ -47,7 +47,7 @@ UNGUARDED: Final = _Unguarded.UNGUARDED
 Guard = int | Literal[_Unguarded.UNGUARDED] | None
 
 
-@value
+@unhashable_value
 class Claim:
     """What a consumer is to hold from now on: amounts by provider and class; nothing clears it."""
 

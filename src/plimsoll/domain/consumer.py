@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from plimsoll.domain.values import value
+from plimsoll.domain.values import unhashable_value, value
 
 NOWHERE = ""
 """In place of the uuid of a provider that is gone."""
@@ -80,7 +80,7 @@ def _with_class_renamed(
 EMPTY_HOLDING = Holding()
 
 
-@value
+@unhashable_value
 class ConsumerAllocations:
     """What a consumer holds, with the generations of its providers at the same moment."""
 
@@ -89,7 +89,7 @@ class ConsumerAllocations:
     modified_at: datetime | None
 
 
-@value
+@unhashable_value
 class ProviderAllocations:
     """Who holds what of a provider: generation and amounts by consumer; and the provider's at the same moment."""
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from plimsoll.domain.catalog import CUSTOM_PREFIX
 from plimsoll.domain.inventory import Inventory
-from plimsoll.domain.values import value
+from plimsoll.domain.values import unhashable_value
 
 SHARING_TRAIT = "MISC_SHARES_VIA_AGGREGATE"
 """A provider with this trait lends its resources to every tree that it shares an aggregate with."""
@@ -24,7 +24,7 @@ _NOTHING: Mapping[str, int] = {}
 _NO_INVENTORIES: Mapping[str, Inventory] = {}
 
 
-@value
+@unhashable_value
 class Provider:
     """One provider with all that a search or a claim has to know of it."""
 

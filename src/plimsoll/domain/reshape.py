@@ -15,10 +15,10 @@ from plimsoll.domain.draft import Draft
 from plimsoll.domain.inventories import put_inventories
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
-from plimsoll.domain.values import value
+from plimsoll.domain.values import unhashable_value
 
 
-@value
+@unhashable_value
 class NewInventories:
     """All that a provider is to have, and the generation that the client has seen."""
 
@@ -26,7 +26,7 @@ class NewInventories:
     inventories: Mapping[str, Inventory]
 
 
-@value
+@unhashable_value
 class Reshape:
     inventories: Mapping[str, NewInventories]
     claims: tuple[Claim, ...]

@@ -18,3 +18,9 @@ T = TypeVar("T")
 def value(cls: type[T]) -> type[T]:
     """Makes a dataclass of values."""
     return dataclass(slots=True, unsafe_hash=True)(cls)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def unhashable_value(cls: type[T]) -> type[T]:
+    """Make a dataclass of values of which some fields are mappings: they can be compared, and not hashed."""
+    return dataclass(slots=True)(cls)

@@ -18,7 +18,7 @@ from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, StaleProviderGeneration
 from plimsoll.domain.usage import Sums, Usages, by_type
-from plimsoll.domain.values import value
+from plimsoll.domain.values import unhashable_value
 
 
 class LastIds(NamedTuple):
@@ -33,7 +33,7 @@ NO_IDS = LastIds(0, 0, 0)
 _NOTHING: HashTrieMap[Any, Any] = HashTrieMap()
 
 
-@value
+@unhashable_value
 class World:
     """Providers by uuid, with the two other ways to find them: by name and by tree."""
 

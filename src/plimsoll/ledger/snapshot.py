@@ -14,7 +14,7 @@ from itertools import chain
 
 from plimsoll.domain.effects import Effect
 from plimsoll.domain.provider import Provider
-from plimsoll.domain.values import value
+from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.ledger.answers import Answers
 from plimsoll.search.index import Change, Claim, Index, is_claim
@@ -88,7 +88,7 @@ class Snapshot:
         return False
 
 
-@value
+@unhashable_value
 class _Indexed:
     """An index, the world that it is of, and which providers have been touched since."""
 

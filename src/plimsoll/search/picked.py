@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 
 from plimsoll.domain.provider import Provider
-from plimsoll.domain.values import value
+from plimsoll.domain.values import unhashable_value
 from plimsoll.search.index import Index
 from plimsoll.search.labels import Texts
 from plimsoll.search.rows import Numbers
@@ -55,7 +55,7 @@ class Picked(Sequence[Provider]):
             yield Part(self._index, numbers.item(start), self.rows[start:end])
 
 
-@value
+@unhashable_value
 class Part:
     """What was picked of one chunk."""
 

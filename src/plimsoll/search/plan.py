@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
-from plimsoll.domain.values import value
+from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.search import filters
 from plimsoll.search.budget import Budget
@@ -27,7 +27,7 @@ from plimsoll.search.slots import Slot, Supply, slots_of
 NameMissing = ResourceClassMissing | TraitsMissing
 
 
-@value
+@unhashable_value
 class Plan:
     """What has to be filled, what the choices must keep among each other, and around which roots to look."""
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal, NamedTuple
 
-from plimsoll.domain.values import value
+from plimsoll.domain.values import unhashable_value, value
 
 AnyOf = frozenset[str]
 """One of these is enough."""
@@ -28,7 +28,7 @@ class Conditions(NamedTuple):
 NO_CONDITIONS = Conditions()
 
 
-@value
+@unhashable_value
 class Group:
     """Resources that belong together. A group with a suffix is served by one provider."""
 
@@ -41,7 +41,7 @@ class Group:
         return self.suffix != ""
 
 
-@value
+@unhashable_value
 class CandidatesRequest:
     """Which sets of providers could serve all groups at once?
 
@@ -59,7 +59,7 @@ class CandidatesRequest:
     """False for clients from before nested providers: no candidate takes two providers of one tree."""
 
 
-@value
+@unhashable_value
 class ProvidersRequest:
     """Which providers match? An empty request matches all."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import starmap
 
-from plimsoll.domain.values import value
+from plimsoll.domain.values import unhashable_value
 from plimsoll.search import filters
 from plimsoll.search.filters import Step, Tally, narrow
 from plimsoll.search.index import Index
@@ -20,7 +20,7 @@ from plimsoll.search.request import Conditions, Group
 from plimsoll.search.rows import NONE, Rows, numbers_of
 
 
-@value
+@unhashable_value
 class Supply:
     """Who could serve a slot."""
 
@@ -39,7 +39,7 @@ class Supply:
         return anchors
 
 
-@value
+@unhashable_value
 class Slot:
     suffix: str
     resources: Mapping[str, int]

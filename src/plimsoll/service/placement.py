@@ -21,9 +21,10 @@ from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.present import Sight
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.search.request import Order
-from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, TooLong, ValueNotKept
+from plimsoll.storage.faults import ConstraintFailed, DatabaseFault, OutcomeUnknown, TooLong, ValueNotKept
 
 __all__ = [
+    "ConstraintFailed",
     "DatabaseFault",
     "OutcomeUnknown",
     "Placement",

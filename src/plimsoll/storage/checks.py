@@ -93,6 +93,11 @@ _REPLACE_LOG = (
     "Stop every worker, empty plimsoll_changes, raise plimsoll_head.seq by one and start them again; and find"
     " out who else writes to this database: while Plimsoll runs it must be the only one."
 )
+RESTORE_HEAD = (
+    "INSERT INTO plimsoll_head (id, seq, mark) SELECT 1, COALESCE(MAX(seq), 0),"
+    " COALESCE((SELECT mark FROM plimsoll_changes ORDER BY seq DESC LIMIT 1), 0) FROM plimsoll_changes"
+)
+"""Puts the head where the last change is."""
 
 
 def _dangling(column: Column[Any], target: Column[Any], remedy: str = _DELETE) -> _Check:
@@ -253,7 +258,9 @@ def _check_change_log(connection: Connection) -> list[Finding]:
         return [Finding("note", "Plimsoll's own tables are not there yet", (), "Run `plimsoll db sync`.")]
     seq = connection.scalar(select(head.c.seq))
     if seq is None:
-        return [Finding("fault", "plimsoll_head has no row", (), "INSERT INTO plimsoll_head VALUES (1, 0).")]
+        return [
+            Finding("fault", "plimsoll_head has no row", (), f"Stop every worker, and run: {RESTORE_HEAD}")
+        ]
     first, last, count = connection.execute(
         select(func.min(changes.c.seq), func.max(changes.c.seq), func.count())
     ).one()

@@ -94,6 +94,10 @@ class TooLong(ValueNotKept):
         )
 
 
+class ConstraintFailed(ValueNotKept):
+    """A CHECK constraint that is not Plimsoll's refuses a row."""
+
+
 class OutcomeUnknown(DatabaseFault):
     """The connection was lost during a commit: it may have happened or not."""
 

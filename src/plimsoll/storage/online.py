@@ -57,7 +57,7 @@ class Settings:
     now: Callable[[], datetime] = field(default=_utcnow)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Batch:
     """What one round over all migrations did, and which of them failed."""
 

@@ -21,14 +21,21 @@ from oslo_middleware import CORS, HTTPProxyToWSGI
 
 from plimsoll.access import IdentityUnavailable, NotFromHere, Policy, caller_of, guarded, trusting_no_headers
 from plimsoll.access.loopback import noting_who_connected
-from plimsoll.service.placement import DatabaseFault, OutcomeUnknown, Placement, TooLong, ValueNotKept
+from plimsoll.service.placement import (
+    ConstraintFailed,
+    DatabaseFault,
+    OutcomeUnknown,
+    Placement,
+    TooLong,
+    ValueNotKept,
+)
 from plimsoll.wire import health, mount
 from plimsoll.wire.ahead import Ahead, found_at, seeing
 from plimsoll.wire.answers import UNDATED, Answer, http_date
 from plimsoll.wire.call import REQUEST_ID_KEY, Call
 from plimsoll.wire.checks import METHOD_NOT_ALLOWED
 from plimsoll.wire.drain import Drain
-from plimsoll.wire.errors import VALUE_NOT_KEPT, Refused, problem_of, unavailable
+from plimsoll.wire.errors import CONSTRAINT_FAILED, VALUE_NOT_KEPT, Refused, problem_of, unavailable
 from plimsoll.wire.features import Feature
 from plimsoll.wire.health import Probes
 from plimsoll.wire.microversion import ENVIRON_HEADER, HEADER, Version, negotiate
@@ -162,6 +169,9 @@ class Api:
         except TooLong as too_long:
             LOG.info("%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), too_long)
             reply = _of_problem(Problem(413, str(too_long)), environ, version)
+        except ConstraintFailed as failed:
+            LOG.warning("%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), failed)
+            reply = _of_problem(Problem(400, CONSTRAINT_FAILED), environ, version)
         except ValueNotKept as unkept:
             LOG.info("%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), unkept)
             reply = _of_problem(Problem(400, VALUE_NOT_KEPT), environ, version)

@@ -43,6 +43,10 @@ Words = Mapping[type[Refusal], Say]
 _CREATE_FAILED = "Object action create failed because: "
 _UPDATE_FAILED = "Object action update failed because: "
 
+CONSTRAINT_FAILED = (
+    "A CHECK constraint of the database does not allow what the request asks for. It is not a constraint of Placement;"
+    " the log of the service has its name. Nothing was changed."
+)
 VALUE_NOT_KEPT = "The request holds a character or a number that the database has no way to keep."
 
 PLAIN: Mapping[type[Refusal], str] = {

@@ -15,7 +15,7 @@ from plimsoll.wire.microversion import VERSIONS, Version
 from plimsoll.wire.routes import Route
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """A path with the routes to it."""
 

@@ -26,6 +26,7 @@ from plimsoll.storage.dialects.messages import Quote, answers_of, filled
 from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
 from plimsoll.storage.faults import (
     Busy,
+    ConstraintFailed,
     DatabaseFault,
     Interrupted,
     NoSuchDatabase,
@@ -37,7 +38,7 @@ from plimsoll.storage.faults import (
     ValueNotKept,
     asked_again_if_lost,
 )
-from plimsoll.storage.head import QUERY
+from plimsoll.storage.head import GUARD, QUERY
 from plimsoll.storage.statements import Statement
 from plimsoll.turns import Lookout
 
@@ -71,7 +72,7 @@ _FAULTS: dict[type[DatabaseFault | ValueNotKept], frozenset[int]] = {
         )
     ),
     Interrupted: frozenset((1317, 1969, 3024)),
-    Overtaken: frozenset((3819, 4025)),  # a check has failed, and there is one in our schema
+    Overtaken: frozenset((3819, 4025)),  # a check has failed: which one is in the text
     Refusing: frozenset(
         (
             *(1290, 1792, 1836, 1874),  # read-only
@@ -268,6 +269,8 @@ class MySQL(Server):
         kind = _KIND_OF.get(number) if isinstance(number, int) else None
         if kind is TooLong:
             return TooLong()
+        if kind is Overtaken and GUARD not in str(error):
+            return ConstraintFailed(error)
         return None if kind is None else self.fault(kind, error)
 
 

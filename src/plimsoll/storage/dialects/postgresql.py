@@ -23,6 +23,7 @@ from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS,
 from plimsoll.storage.dialects.writing import of
 from plimsoll.storage.faults import (
     Busy,
+    ConstraintFailed,
     DatabaseFault,
     Interrupted,
     NoSuchDatabase,
@@ -32,7 +33,7 @@ from plimsoll.storage.faults import (
     Unreachable,
     ValueNotKept,
 )
-from plimsoll.storage.head import QUERY
+from plimsoll.storage.head import GUARD, QUERY
 from plimsoll.storage.statements import Statement
 from plimsoll.turns import wait_for_input, wait_for_input_or_room
 
@@ -64,7 +65,7 @@ _FAULTS: dict[str, type[DatabaseFault]] = {
     "57014": Interrupted,  # statement timeout, cancelled
     "57P": Unreachable,  # shutdown, crash, starting up
     "58": Refusing,  # input/output error
-    "23514": Overtaken,  # there is one check in our schema
+    "23514": Overtaken,  # a check has failed: which one is in the text
     "XX": Refusing,  # the server found itself in disorder
 }
 
@@ -202,6 +203,8 @@ class PostgreSQL(Server):
             return Unreachable(error) if lost else None
         kinds = (_FAULTS.get(state[:length]) for length in (5, 3, 2))
         kind = next((kind for kind in kinds if kind is not None), None)
+        if kind is Overtaken and GUARD not in str(error):
+            return ConstraintFailed(error)
         return None if kind is None else self.fault(kind, error)
 
 

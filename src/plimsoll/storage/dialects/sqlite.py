@@ -26,8 +26,16 @@ from plimsoll.storage.dialects.kept import AtHand, Kept
 from plimsoll.storage.dialects.turnstile import Turnstile
 from plimsoll.storage.dialects.writers import Writers, send_nothing
 from plimsoll.storage.dialects.writing import of, tell_outcome
-from plimsoll.storage.faults import Busy, DatabaseFault, Overtaken, Refusing, Unreachable
-from plimsoll.storage.head import QUERY, Head
+from plimsoll.storage.faults import (
+    Busy,
+    ConstraintFailed,
+    DatabaseFault,
+    Overtaken,
+    Refusing,
+    Unreachable,
+    ValueNotKept,
+)
+from plimsoll.storage.head import GUARD, QUERY, Head
 from plimsoll.storage.statements import Statement, query
 from plimsoll.turns import Errand
 
@@ -187,10 +195,10 @@ class SQLite:
                 self._seen = version, Head(*probe.execute(QUERY).fetchone())
             return self._seen[1]
 
-    def fault_of(self, error: BaseException) -> DatabaseFault | None:
+    def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
         code = getattr(error, "sqlite_errorcode", None)
-        if code == sqlite3.SQLITE_CONSTRAINT_CHECK:  # there is one in our schema
-            return Overtaken(error)
+        if code == sqlite3.SQLITE_CONSTRAINT_CHECK:
+            return Overtaken(error) if GUARD in str(error) else ConstraintFailed(error)
         kind = None if code is None else _FAULTS.get(code & 0xFF)
         return None if kind is None else kind(error)
 
