@@ -92,8 +92,9 @@ class Bell:
     def ring(self) -> None:
         self._silence.release()
 
-    def wait(self) -> None:
-        self._silence.acquire()
+    def wait(self, seconds: float = -1) -> bool:
+        """False if nothing has rung in time; without a time, wait for as long as it takes."""
+        return self._silence.acquire(timeout=seconds)
 
 
 class _BellOfGreenlets(Bell):
@@ -108,18 +109,30 @@ class _BellOfGreenlets(Bell):
 
     def ring(self) -> None:
         self._has_rung = True
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None:  # and once: whoever was woken may soon wait for something else
-            self._gevent.get_hub().loop.run_callback(waiting.switch)
+        if self._waiting is not None:
+            self._gevent.get_hub().loop.run_callback(self._resume)
 
-    def wait(self) -> None:
+    def wait(self, seconds: float = -1) -> bool:
         if not self._has_rung:
+            hub = self._gevent.get_hub()
+            timer = None if seconds < 0 else hub.loop.timer(seconds)
             self._waiting = self._gevent.getcurrent()
             try:
-                self._gevent.get_hub().switch()
+                if timer is not None:
+                    timer.start(self._resume)
+                hub.switch()
             finally:
                 self._waiting = None
-        self._has_rung = False
+                if timer is not None:
+                    timer.close()
+        has_rung, self._has_rung = self._has_rung, False
+        return has_rung
+
+    def _resume(self) -> None:
+        """Switch to the greenlet that waits, once: after it was resumed it may wait for something else."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            waiting.switch()
 
 
 def bell() -> Bell:
@@ -269,26 +282,32 @@ _TIMES_ASIDE = 16
 """So seldom others wait for what takes long."""
 
 
-def wait_for_input(descriptor: int) -> None:
-    """Until there is something to read there. gevent has a `poll` as well, but it takes twice as long as this."""
+def wait_for_input(descriptor: int, seconds: float) -> None:
+    """Until there is something to read there. gevent has a `poll` as well, but it takes twice as long as this.
+
+    Raises TimeoutError if nothing comes in time.
+    """
     gevent = _gevent()
     if gevent is not None:
-        gevent.socket.wait_read(descriptor)
+        gevent.socket.wait_read(descriptor, seconds, TimeoutError())
     else:
-        waiting = select.poll()
-        waiting.register(descriptor, select.POLLIN)
-        waiting.poll()
+        _poll(descriptor, select.POLLIN, seconds)
 
 
-def wait_for_input_or_room(descriptor: int) -> None:
-    """Wait until the descriptor can be read from or written to."""
+def wait_for_input_or_room(descriptor: int, seconds: float) -> None:
+    """Wait until the descriptor can be read from or written to. Raises TimeoutError if it cannot in time."""
     gevent = _gevent()
     if gevent is not None:
-        gevent.socket.wait_readwrite(descriptor)
+        gevent.socket.wait_readwrite(descriptor, seconds, TimeoutError())
     else:
-        waiting = select.poll()
-        waiting.register(descriptor, select.POLLIN | select.POLLOUT)
-        waiting.poll()
+        _poll(descriptor, select.POLLIN | select.POLLOUT, seconds)
+
+
+def _poll(descriptor: int, events: int, seconds: float) -> None:
+    waiting = select.poll()
+    waiting.register(descriptor, events)
+    if not waiting.poll(seconds * 1000):
+        raise TimeoutError
 
 
 def has_input(descriptor: int) -> bool:

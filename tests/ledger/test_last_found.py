@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from plimsoll.bounded_cache import deep_size
 from plimsoll.domain.claims import Claim
 from plimsoll.domain.consumer import ProviderAllocations
 from plimsoll.domain.provider import Provider
@@ -137,14 +138,29 @@ def test_only_what_adds_up_is_kept() -> None:
     assert last.of(provider.changed()) is None
 
 
-def test_there_is_an_end_to_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lastfound, "MOST_CONSUMERS", 10)
+def test_the_results_are_bounded_in_bytes() -> None:
     last = LastFound()
-    hosts = [host(number, used=2) for number in range(9)]
-    for each in (*hosts, hosts[-1]):
-        last.keep(each, found(1, "a", "b"))
-    assert [each.id for each in hosts if last.of(each)] == [6, 7, 8]
-    crowded = host(10, used=11)
-    last.keep(crowded, found(1, *"abcdefghijk"))
-    assert last.of(crowded) is None
-    assert last.of(hosts[-1]) is not None
+    classes = {f"CUSTOM_{number:0248d}": 1 for number in range(50)}
+    providers = []
+    for number in range(400):
+        consumers = {str(uuid4()): (1, dict(classes)) for _ in range(5)}
+        used = dict.fromkeys(classes, 5)
+        providers.append(Provider(number, f"p{number}", "host", f"p{number}", generation=1, used=used))
+        last.keep(providers[-1], ProviderAllocations(1, consumers, None))
+        assert last.size <= lastfound.MAX_BYTES
+    results = [last.of(provider) for provider in providers]
+    kept = [result for result in results if result is not None]
+    assert 0 < len(kept) < len(results)
+    assert results[-len(kept) :] == kept  # the newest
+    taken = sum(deep_size(result.by_consumer) for result in kept)
+    assert taken <= last.size  # the estimate is not too low
+
+
+def test_one_result_that_is_larger_than_the_bound_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lastfound, "MAX_BYTES", 10 * (lastfound.CONSUMER_BYTES + lastfound.AMOUNT_BYTES))
+    last = LastFound()
+    small, large = host(1, used=5), host(2, used=20)
+    last.keep(small, found(1, *(str(number) for number in range(5))))
+    last.keep(large, found(1, *(str(number) for number in range(20))))
+    assert last.of(large) is None
+    assert last.of(small) is not None

@@ -2,8 +2,8 @@
 
 """Compares memory with the database at intervals, and reads the database again if they differ.
 
-A difference has one of two causes: another writer that does not append to the change log, or a bug. The comparison cannot
-tell which, so that the log names both, and what to look at.
+A difference has one of two causes: another writer that does not append to the change log, or a bug. Both look the same
+here, so that the log names both, and what to look at.
 """
 
 from __future__ import annotations

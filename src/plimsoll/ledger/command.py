@@ -10,6 +10,7 @@ from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 from plimsoll.ledger.pen import Waiter
+from plimsoll.storage.faults import OutcomeUnknown
 
 Answer = World | Refusal | Exception
 
@@ -29,8 +30,11 @@ class Command:
     new_consumers: tuple[str, ...] = ()
 
 
-class Abandoned(Exception):
-    """The thread that was writing was stopped: whether this command was committed is not known."""
+class Abandoned(OutcomeUnknown):
+    """The thread or greenlet that wrote the batch ended, or gave no outcome in time: it may have committed or not."""
+
+    summary = "The write did not come to an end."
+    is_outage = False
 
 
 class Ticket(Waiter):

@@ -4,47 +4,47 @@
 
 from __future__ import annotations
 
-import threading
-
+from plimsoll.bounded_cache import BoundedCache
 from plimsoll.domain.consumer import ProviderAllocations
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.usage import added
 
-MOST_CONSUMERS = 10_000
-"""Whose holdings are kept at most: some megabytes."""
+MAX_PROVIDERS, MAX_BYTES = 10_000, 10 << 20
+CONSUMER_BYTES, AMOUNT_BYTES = 600, 450
+"""At most, with names of 255 characters. To measure each of them would take longer than to add up these."""
+
+_Found = tuple[Provider, ProviderAllocations]
 
 
 class LastFound:
-    """What was last found to be held of some providers: hosts ask for their own once a minute, most find no change.
+    """The last result of reading the allocations of each of some providers: hosts read their own once a minute.
 
-    It is so as long as memory has the very same provider: whatever changes who holds what of one makes another of it.
+    A result is current while memory has the very same provider: each change of an allocation makes another one.
     For any thread.
     """
 
     def __init__(self) -> None:
-        self._found_by_uuid: dict[str, tuple[Provider, ProviderAllocations]] = {}
-        self._consumers = 0
-        self._keeping = threading.Lock()
+        self._found: BoundedCache[str, _Found] = BoundedCache(MAX_PROVIDERS, MAX_BYTES, size_of=_size_of)
 
     def of(self, provider: Provider) -> ProviderAllocations | None:
-        found = self._found_by_uuid.get(provider.uuid)
+        found = self._found.get(provider.uuid)
         return found[1] if found is not None and found[0] is provider else None
 
     def keep(self, provider: Provider, found: ProviderAllocations) -> None:
-        """What was found when memory had this provider, or later: unless something has changed in between."""
-        if len(found.by_consumer) >= MOST_CONSUMERS or not _is_what_is_held_of(provider, found):
-            return
-        with self._keeping:
-            self._forget(provider.uuid)
-            self._found_by_uuid[provider.uuid] = provider, found
-            self._consumers += len(found.by_consumer) + 1
-            while self._consumers > MOST_CONSUMERS:
-                self._forget(next(iter(self._found_by_uuid)))
+        """Keep what was found when memory had this provider, or later: unless something has changed in between."""
+        if _is_what_is_held_of(provider, found):
+            self._found.put(provider.uuid, (provider, found))
 
-    def _forget(self, uuid: str) -> None:
-        forgotten = self._found_by_uuid.pop(uuid, None)
-        if forgotten is not None:
-            self._consumers -= len(forgotten[1].by_consumer) + 1
+    @property
+    def size(self) -> int:
+        """Bytes that all results take, by estimate."""
+        return self._found.size
+
+
+def _size_of(result: _Found) -> int:
+    _, found = result
+    amounts = sum(len(amounts) for _, amounts in found.by_consumer.values())
+    return CONSUMER_BYTES * (len(found.by_consumer) + 1) + AMOUNT_BYTES * amounts
 
 
 def _is_what_is_held_of(provider: Provider, found: ProviderAllocations) -> bool:

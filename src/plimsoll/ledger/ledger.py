@@ -16,17 +16,24 @@ from datetime import UTC, datetime
 
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
-from plimsoll.ledger.command import Command, Ticket
+from plimsoll.ledger.command import Abandoned, Command, Ticket
 from plimsoll.ledger.lastfound import LastFound
-from plimsoll.ledger.pen import Pen, Turn, Waiter
+from plimsoll.ledger.pen import NotInTime, Pen, Turn, Waiter
 from plimsoll.ledger.present import Present, Sight
 from plimsoll.ledger.scribe import Scribe
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage.engine import Database
+from plimsoll.storage.faults import Busy
 from plimsoll.turns import AT_WORK, let_others_come
 
 MOST_AT_ONCE = 256
 """How many commands one commit may carry: none should wait long for its neighbours."""
+
+
+QUEUE_SECONDS = 30.0
+"""How long a command waits until it is taken into a batch."""
+OUTCOME_SECONDS = 90.0
+"""How long a command waits after that for the outcome of the batch. A leader that is in doubt retries for 45 seconds."""
 
 
 def utc_now() -> datetime:
@@ -77,15 +84,38 @@ class Ledger:
         """Decides a command and records it: the world right after it, or why it was refused."""
         ticket = Ticket(command)
         self._queue.append(ticket)
-        while not ticket.done:
-            if self._pen.taken_by(ticket):
-                turn = Turn(self._pen)
-                try:
-                    let_others_come()
-                    self._write_batch(turn)
-                finally:
-                    turn.pass_on()
+        try:
+            while not ticket.done:
+                if self._pen.taken_by(ticket, QUEUE_SECONDS):
+                    turn = Turn(self._pen)
+                    try:
+                        let_others_come()
+                        self._write_batch(turn)
+                    finally:
+                        turn.pass_on()
+        except NotInTime:
+            self._wait_for_outcome(ticket)
+        except BaseException:  # this thread or greenlet ends, and with it the need for the write
+            self._withdraw(ticket)
+            raise
         return ticket.result()
+
+    def _wait_for_outcome(self, ticket: Ticket) -> None:
+        """The command was not committed in time. Refuse it if it is still in the queue, else wait for its batch."""
+        if self._withdraw(ticket):
+            raise Busy(
+                f"A write was not begun within {QUEUE_SECONDS:.0f} s: the writes before it take too long."
+            )
+        if not ticket.sleep(OUTCOME_SECONDS) and not ticket.done:
+            raise Abandoned(f"Its commit has no outcome after {QUEUE_SECONDS + OUTCOME_SECONDS:.0f} s.")
+
+    def _withdraw(self, ticket: Ticket) -> bool:
+        """Take a ticket out of the queue. False if it is in a batch already."""
+        try:
+            self._queue.remove(ticket)
+        except ValueError:
+            return False
+        return True
 
     def _write_batch(self, turn: Turn) -> None:
         tickets: list[Ticket] = []

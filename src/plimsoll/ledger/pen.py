@@ -9,21 +9,28 @@ and they get in each other's way.)
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
 
 from plimsoll.turns import Bell, bell
 
 
+class NotInTime(Exception):
+    """A waiter was neither finished nor given the pen."""
+
+
 class Waiter:
     """Somebody who wants the pen, or to be told that it is not needed any more."""
 
-    __slots__ = ("_bell", "done", "seen_to")
+    __slots__ = ("_bell", "done", "has_pen", "seen_to")
 
     def __init__(self) -> None:
         self.seen_to = False
         """Somebody else writes for this one, who has but to wait."""
         self.done = False
+        self.has_pen = False
+        """Whether the pen was passed to this one while it waited."""
         self._bell: Bell | None = None
         """Of one who has to wait: most do not."""
 
@@ -42,11 +49,13 @@ class Waiter:
         assert self._bell is not None
         self._bell.ring()
 
-    def sleep(self) -> None:
+    def sleep(self, seconds: float = -1) -> bool:
+        """Wait until this one is woken. False if it was not in time."""
         self.get_ready()
-        if not self.done:
-            assert self._bell is not None
-            self._bell.wait()
+        if self.done:
+            return True
+        assert self._bell is not None
+        return self._bell.wait(seconds)
 
 
 class Turn:
@@ -76,16 +85,28 @@ class Pen:
         self._held = False
         self._waiting: deque[Waiter] = deque()
 
-    def taken_by(self, waiter: Waiter) -> bool:
-        """Waits for the pen and says True; or says False, without it, as soon as the waiter is done."""
+    def taken_by(self, waiter: Waiter, seconds: float = -1) -> bool:
+        """Wait for the pen and return True, or return False, without the pen, as soon as the waiter is done.
+
+        Raises NotInTime if neither happens in time. Neither that nor an exception that ends the waiting thread or greenlet
+        leaves the waiter in the queue: the pen would be passed to it, and all others would wait for ever.
+        """
         with self._changing:
+            waiter.has_pen = False
             if not waiter.seen_to:
                 if not self._held:
                     self._held = True
                     return True
                 waiter.get_ready()
                 self._waiting.append(waiter)
-        waiter.sleep()
+        try:
+            was_woken = waiter.sleep(seconds)
+        except BaseException:
+            if self._leave(waiter):
+                self.lay_down()
+            raise
+        if not was_woken and not self._leave(waiter) and not waiter.done:
+            raise NotInTime
         return not waiter.done
 
     def lay_down(self) -> None:
@@ -94,6 +115,16 @@ class Pen:
             while self._waiting:
                 following = self._waiting.popleft()
                 if not following.seen_to:
+                    following.has_pen = True
                     following.wake()
                     return
             self._held = False
+
+    def _leave(self, waiter: Waiter) -> bool:
+        """Take a waiter out of the queue. True if the pen was passed to it before that."""
+        with self._changing:
+            if waiter.has_pen:
+                return True
+            with contextlib.suppress(ValueError):
+                self._waiting.remove(waiter)
+            return False

@@ -15,9 +15,13 @@ from plimsoll.ledger.reading import read_all
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes
 from plimsoll.storage.engine import Database
+from plimsoll.storage.faults import Busy
 from plimsoll.storage.head import Head
 
 LOG = logging.getLogger(__name__)
+
+COMMIT_SECONDS = 60
+"""How long a read waits for the snapshot of a commit that is under way."""
 
 
 class Sight:
@@ -80,9 +84,13 @@ class Present:
         """The snapshot at this head, or at a later one. It was asked for when the newest was at `since`, or later."""
         if not self.newest.has_come_by(head, since):
             # If it is our own scribe who has moved the head, it publishes before it lets us in here.
-            with self.replacing:
+            if not self.replacing.acquire(timeout=COMMIT_SECONDS):
+                raise Busy(f"A commit has been under way for {COMMIT_SECONDS} s.")
+            try:
                 if not self.newest.has_come_by(head, since):
                     self.newest = self.database.ask(self._followed)
+            finally:
+                self.replacing.release()
         return self.newest
 
     def at(self, conn: Connection, head: Head) -> Snapshot:

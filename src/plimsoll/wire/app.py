@@ -161,7 +161,7 @@ class Api:
         except Problem as problem:
             reply = _of_problem(problem, environ, version)
         except DatabaseFault as fault:
-            # An outage has its own lines in the log. A client that is not told the outcome has to be found there, too.
+            # An outage has its own lines in the log. A request with an unknown outcome is logged as well.
             is_logged = fault.is_outage and not isinstance(fault, OutcomeUnknown)
             level = logging.DEBUG if is_logged else logging.ERROR
             LOG.log(level, "%s %s: %s", environ["REQUEST_METHOD"], environ.get("PATH_INFO"), fault)

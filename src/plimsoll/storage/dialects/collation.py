@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from plimsoll.bounded_cache import bounded_cache
+
 Ask = Callable[[str, tuple[str, ...]], list[Any]]
 """Runs a query with parameters, and gives its rows."""
 
-REMEMBERED = 2_000
-"""A command asks for the key of one text several times."""
+KEYS, KEYS_BYTES = 2_000, 4 << 20
+"""Kept at most: a command needs the key of one text several times. Long texts, of a query for instance, are not kept."""
 
 _SPACE = ord(" ")
 _ASCII = tuple(map(chr, range(32, 127)))
@@ -29,7 +31,7 @@ class Collation:
         # Most collations compare as if the shorter text were filled up with spaces.
         self._pads = "_nopad" not in name and "_0900_" not in name
         self._weights = _Weights(name, charset, ask)
-        self.key = lru_cache(REMEMBERED)(self._key)
+        self.key = bounded_cache(KEYS, KEYS_BYTES)(self._key)
         """The same for all texts that the collation takes for the same."""
 
     def _key(self, text: str) -> str:

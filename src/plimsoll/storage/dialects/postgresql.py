@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+import time
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -37,11 +38,17 @@ from plimsoll.storage.head import GUARD, QUERY
 from plimsoll.storage.statements import Statement
 from plimsoll.turns import wait_for_input, wait_for_input_or_room
 
+T = TypeVar("T")
+
 OLDEST = 13
 
 # A number that nobody else is likely to lock in the same database.
 _SCHEMA_LOCK = 0x506C696D736F6C6C
 _SCHEMA_SECONDS = 60
+
+ANSWER_SECONDS = 60
+"""How long an answer is waited for. A server that hangs keeps its connections, and the system acknowledges what is sent."""
+_NO_ANSWER = f"The server has not answered for {ANSWER_SECONDS} s."
 
 
 class AnotherSession(Busy):
@@ -109,10 +116,12 @@ class PostgreSQL(Server):
         return -1 if connection.closed else connection.fileno()
 
     def set_up_reader(self, connection: psycopg.Connection[Any]) -> None:
+        _limit_waits(connection)
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
 
     def set_up_writer(self, connection: psycopg.Connection[Any]) -> None:
+        _limit_waits(connection)
         # What psycopg has given names to by itself it lets the session forget after a rollback, and all other names with it.
         connection.prepare_threshold = None
         connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
@@ -133,6 +142,9 @@ class PostgreSQL(Server):
 
     @contextlib.contextmanager
     def schema_lock(self, connection: Connection) -> Iterator[None]:
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        del driver.wait  # to change a large table takes as long as it takes
         with connection.begin():
             connection.execute(text(f"SET lock_timeout = '{_SCHEMA_SECONDS}s'"))
             connection.execute(text(f"SELECT pg_advisory_lock({_SCHEMA_LOCK})"))
@@ -220,17 +232,51 @@ def _quoted(text: str) -> str:
     return " E'" + text.replace("\\", "\\\\") + "'" if "\\" in text else "'" + text + "'"
 
 
+def _limit_waits(connection: psycopg.Connection[Any]) -> None:
+    """Make psycopg's own functions fail if the server does not answer: they would wait for ever."""
+    wait = connection.wait
+
+    def wait_with_deadline(steps: Any, *args: Any, **options: Any) -> Any:
+        return wait(_with_deadline(steps), *args, **options)
+
+    connection.wait = wait_with_deadline  # type: ignore[method-assign, assignment]
+
+
+def _with_deadline(steps: Generator[Any, int, T]) -> Generator[Any, int, T]:
+    """The steps of one of psycopg's operations. It sends 0 every tenth of a second in which nothing has come."""
+    deadline = time.monotonic() + ANSWER_SECONDS
+    try:
+        wanted = next(steps)
+        while True:
+            ready = yield wanted
+            if ready:
+                deadline = time.monotonic() + ANSWER_SECONDS
+            elif time.monotonic() > deadline:
+                raise psycopg.OperationalError(_NO_ANSWER)
+            wanted = steps.send(ready)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
 def _last_result(libpq: Any) -> Any:
     """The last result of what was sent.
 
     libpq's own functions that wait would block the thread, and with it every other request under gevent.
     """
-    _flush(libpq)
+    try:
+        _flush(libpq)
+        libpq.consume_input()  # it may be there already
+        return _received(libpq)
+    except TimeoutError:
+        raise psycopg.OperationalError(_NO_ANSWER) from None
+
+
+def _received(libpq: Any) -> Any:
     last = None
-    libpq.consume_input()  # it may be there already
     while True:
         while libpq.is_busy():
-            wait_for_input(libpq.socket)
+            wait_for_input(libpq.socket, ANSWER_SECONDS)
             libpq.consume_input()
         result = libpq.get_result()
         if result is None:
@@ -244,7 +290,7 @@ def _flush(libpq: Any) -> None:
     Input is read meanwhile, because a server whose answers are not read stops reading as well.
     """
     while libpq.flush():
-        wait_for_input_or_room(libpq.socket)
+        wait_for_input_or_room(libpq.socket, ANSWER_SECONDS)
         libpq.consume_input()
 
 

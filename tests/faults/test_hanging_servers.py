@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A server that hangs: its host acknowledges what is sent, and no answer comes. Each wait for it has an end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import text
+
+from plimsoll.domain.actor import Actor
+from plimsoll.ledger.ledger import Ledger
+from plimsoll.service import providers
+from plimsoll.service.placement import Placement
+from plimsoll.storage.dialects import mysql, postgresql
+from plimsoll.storage.engine import Database
+from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, Unreachable
+from tests.faults.ground import Ground
+
+
+@pytest.fixture
+def placement(url: str, impatient: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Placement]:
+    for dialect in (postgresql, mysql):
+        monkeypatch.setattr(dialect, "ANSWER_SECONDS", 1)
+        monkeypatch.setattr(dialect, "CONNECT_SECONDS", 2)
+    database = Database(url)
+    yield Placement(Ledger(database))
+    database.dispose()
+
+
+def head(placement: Placement) -> object:
+    return placement.ledger.database.head()
+
+
+def query(placement: Placement) -> object:
+    return placement.ledger.database.ask(lambda connection: connection.scalar(text("SELECT 1")))
+
+
+def point_query(placement: Placement) -> object:
+    return placement.ledger.database.look("SELECT id FROM resource_providers WHERE uuid IN (%s)", ["none"])
+
+
+def write(placement: Placement) -> object:
+    return providers.create(placement, Actor("u", "p", "req-1"), str(uuid4()), str(uuid4()), None)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("operation", [head, query, point_query, write])
+def test_an_operation_on_a_server_that_hangs_fails_after_a_while(
+    ground: Ground, placement: Placement, operation: Callable[[Placement], object]
+) -> None:
+    operation(placement)
+    ground.server.pause()
+    try:
+        with pytest.raises(DatabaseFault) as failed:
+            operation(placement)
+    finally:
+        ground.server.resume()
+    assert isinstance(failed.value, Unreachable | OutcomeUnknown)
+    operation(placement)
