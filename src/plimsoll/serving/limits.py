@@ -13,6 +13,8 @@ from dataclasses import asdict, dataclass
 MAX_HEAD_BYTES = 1 << 16
 """Of a request's first line and headers. A token of Keystone may take several thousand."""
 MAX_HEADERS = 200
+MAX_CHUNK_OVERHEAD = 16
+"""Bytes that may arrive for each byte of a chunked body. A chunk of one byte takes six."""
 RECEIVE_BYTES = 1 << 16
 """Bytes that are received at a time. After each of these pieces other connections are served."""
 DRAIN_FACTOR = 8

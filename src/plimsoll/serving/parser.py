@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 import httptools
 
 from plimsoll.serving.headers import Headers
-from plimsoll.serving.limits import MAX_HEAD_BYTES, MAX_HEADERS, Limits
+from plimsoll.serving.limits import MAX_CHUNK_OVERHEAD, MAX_HEAD_BYTES, MAX_HEADERS, Limits
 
 _ABSOLUTE = re.compile(rb"https?://([^/?#]+)([^?#]*)(\?[^#]*)?\Z", re.IGNORECASE)
 _HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?\Z")
@@ -92,6 +92,8 @@ class RequestParser:
         self._raw_head: bytes | bytearray = b""
         """All bytes since the piece in which the current head has begun."""
         self._bytes_without_progress = 0
+        self._framed_bytes = 0
+        """Received since the head of the request whose body is being parsed, with the framing of chunks."""
         self._has_progress = False
         self._unknown_method: str | None = None
 
@@ -153,13 +155,17 @@ class RequestParser:
             self._request.error = error
 
     def _check_progress(self, received: int) -> None:
-        """Limit what arrives without completing a head or adding to a body: long heads, chunk extensions, trailers."""
-        if self._has_progress:
-            self._bytes_without_progress = 0
-            return
-        self._bytes_without_progress += received
-        if self._bytes_without_progress > MAX_HEAD_BYTES and self.error is None:
-            self._fail(431, f"The head or the trailers of a request may have at most {MAX_HEAD_BYTES} bytes.")
+        """Limit what arrives besides heads and bodies: chunk extensions, tiny chunks, trailers, empty lines."""
+        self._bytes_without_progress = 0 if self._has_progress else self._bytes_without_progress + received
+        excess = self._bytes_without_progress
+        request = self._request
+        if request is not None and not request.is_complete:
+            self._framed_bytes += received
+            excess = max(excess, self._framed_bytes - MAX_CHUNK_OVERHEAD * request.received)
+        if excess > MAX_HEAD_BYTES and self.error is None:
+            self._fail(
+                431, f"Head, chunk extensions and trailers of a request may have {MAX_HEAD_BYTES} bytes each."
+            )
 
     def _refuse_upgrade(self) -> None:
         """No other protocol is offered. llhttp does not parse the body of such a request."""
@@ -196,7 +202,7 @@ class RequestParser:
 
     def on_message_begin(self) -> None:
         self._target, self._headers = b"", []
-        self._head_bytes = 0
+        self._head_bytes = self._framed_bytes = 0
         self.is_in_head = True
         self._request = None
 
