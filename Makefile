@@ -61,7 +61,7 @@ audit: .venv/.installed ## four services, eight clients, killed or not, every an
 	done; done; exit $$failed
 
 faults: .venv/.installed ## databases killed, cut off, paused, full, restored, and a Galera cluster (DB=...)
-	PLIMSOLL_FAULTS=all $(BIN)/python -m pytest tests/faults
+	PLIMSOLL_FAULTS=all $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/faults
 
 bench: .venv/.installed .venv-reference/.installed ## both services side by side (DB=mariadb, postgresql or sqlite)
 	$(BIN)/python -m bench run --database $(or $(DB),mariadb)
