@@ -161,7 +161,10 @@ class Database:
         try:
             hear = self._dialect.ask_head()
         except Exception as error:
-            raise self._translated(error) from error
+            fault = self._translated(error)
+            if isinstance(fault, DatabaseFault):
+                self.outage.note_failure(fault)
+            raise fault from error
 
         def heard() -> Head:
             try:

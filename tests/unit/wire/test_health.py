@@ -50,7 +50,7 @@ def no_database() -> None:
 def test_a_database_that_cannot_be_asked_is_a_503_without_secrets(
     served: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(served.database, "head", no_database)
+    monkeypatch.setattr(served.database._dialect, "ask_head", no_database)
     answer = served.get("/healthz?ready", version=None)
     assert answer.status == 503
     checks = {"database": health.UNREACHABLE, "snapshot": health.NOT_CHECKED}
