@@ -76,7 +76,6 @@ def test_the_table_has_each_name_once() -> None:
     assert names and set(names) >= NOT_YET
 
 
-@pytest.mark.xfail(strict=True, reason="a malformed body is an unexpected error today")
 def test_nothing_in_the_table_makes_the_service_log_an_exception(service: Service) -> None:
     for case in CASES:
         with RawConnection(service.port) as connection:
