@@ -162,12 +162,12 @@ class Connection:
                 if self._is_expired and self._phase is Phase.RECEIVING:
                     raise self._too_slow()
                 return None
-            if content.startswith(_GET) and content.endswith(_END_OF_HEAD) and self._phase is Phase.IDLE:
+            if self._phase is Phase.IDLE and content.startswith(_GET) and content.endswith(_END_OF_HEAD):
                 self._prefetched = self._all.app.prefetch(content.split(b" ", 2)[1].decode("latin-1"))
-            if self._phase is Phase.IDLE:
+            parser.feed(content)
+            if not parser.parsed and self._phase is Phase.IDLE:
                 self._enter(Phase.RECEIVING)
             self._moved += len(content)
-            parser.feed(content)
         return parser.parsed.popleft()
 
     def _receive_body(self, request: Request) -> None:
@@ -244,7 +244,7 @@ class Connection:
 
     def _respond(self, request: Request) -> bool:
         """Answer a request; False if the connection ends with it."""
-        self._enter(Phase.PROCESSING)
+        self._phase = Phase.PROCESSING
         result: Iterable[bytes] = ()
         environ = self._parser.environ(request)
         if self._prefetched:
@@ -322,7 +322,6 @@ class Connection:
         head, goes_on = format_head(status, headers, len(body))
         if is_head:
             body = b""
-        self._enter(Phase.SENDING)
         if len(body) <= RECEIVE_BYTES:
             self._send(head + body)
         else:
@@ -335,6 +334,7 @@ class Connection:
         sent = self._socket.send(content)
         if sent == len(content):
             return
+        self._enter(Phase.SENDING)
         rest = memoryview(content)[sent:]
         while rest:
             self._moved += sent

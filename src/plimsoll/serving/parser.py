@@ -88,7 +88,6 @@ class RequestParser:
         """The request whose body is being parsed."""
         self._target = b""
         self._headers: list[tuple[bytes, bytes]] = []
-        self._head_bytes = 0
         self._raw_head: bytes | bytearray = b""
         """All bytes since the piece in which the current head has begun."""
         self._bytes_without_progress = 0
@@ -202,7 +201,7 @@ class RequestParser:
 
     def on_message_begin(self) -> None:
         self._target, self._headers = b"", []
-        self._head_bytes = self._framed_bytes = 0
+        self._framed_bytes = 0
         self.is_in_head = True
         self._request = None
 
@@ -210,10 +209,8 @@ class RequestParser:
         self._target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self.is_in_head:
-            return  # a trailer: a proxy in front has not checked it, so it must not count as a header
-        self._headers.append((name, value))
-        self._head_bytes += len(name) + len(value) + 4
+        if self.is_in_head:  # else it is a trailer: a proxy in front has not checked it, so it is no header
+            self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         parser = self._parser
@@ -251,7 +248,7 @@ class RequestParser:
         self._request.is_complete = True
 
     def _check(self, request: Request, line: bytes) -> None:
-        if self._head_bytes + len(line) > MAX_HEAD_BYTES or len(request.headers) > MAX_HEADERS:
+        if len(request.headers) > MAX_HEADERS or self._is_head_too_long(line):
             raise RequestError(
                 431, f"A request may have {MAX_HEADERS} headers, and {MAX_HEAD_BYTES} bytes before its body."
             )
@@ -263,6 +260,11 @@ class RequestParser:
             )
         self._check_headers(request)
         _set_target(request)
+
+    def _is_head_too_long(self, line: bytes) -> bool:
+        if len(self._raw_head) <= MAX_HEAD_BYTES:  # with whatever arrived besides this head
+            return False
+        return len(line) + sum(len(name) + len(value) + 4 for name, value in self._headers) > MAX_HEAD_BYTES
 
     def _check_headers(self, request: Request) -> None:
         hosts = []
