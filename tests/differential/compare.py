@@ -128,7 +128,8 @@ def of_bodies(reference: Answer, ours: Answer) -> tuple[list[str], list[str]]:
         return of_errors(there["errors"][0], here["errors"][0])
     if reference.status == ours.status == UNAUTHORIZED and is_message(there) and is_message(here):
         said, says = there.pop("message"), here.pop("message")
-        return list(of_documents(there, here, "body")), [f"message: reference {said!r}, here {says!r}"]
+        wording = [] if same_meaning(said, says) else [f"message: reference {said!r}, here {says!r}"]
+        return list(of_documents(there, here, "body")), wording
     if "allocation_requests" in there and "allocation_requests" in here:
         return list(of_candidates(there, here)), []
     if canonical(there) == canonical(here):

@@ -82,7 +82,8 @@ def test_the_words_of_a_401_are_of_that_class_too_and_its_code_is_not() -> None:
     def refusal(message: str, code: str = "401 Unauthorized") -> Answer:
         return answer({"message": message, "code": code, "title": "Unauthorized"}, 401)
 
-    found = compare(READ, refusal("Who?"), refusal("Who? Send a token."))
+    assert compare(READ, refusal("Who?"), refusal("Who? Send a token.")) == Verdict()
+    found = compare(READ, refusal("Who?"), refusal("Nobody?"))
     assert found.equal
     assert len(found.wording) == 1
     assert not compare(READ, refusal("Who?"), refusal("Who?", "401 Other")).equal

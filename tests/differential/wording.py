@@ -17,7 +17,13 @@ _CUT = re.compile(r"\.\.\. \(\d+ characters\)")
 
 
 def same_meaning(reference: str, ours: str) -> bool:
-    return same_words(reference, ours) or appends_facts(reference, ours) or same_violation(reference, ours)
+    return (
+        same_words(reference, ours)
+        or appends_facts(reference, ours)
+        or cuts_quotes(reference, ours)
+        or same_violation(reference, ours)
+        or refuses_any_traits_of_roots(reference, ours)
+    )
 
 
 def same_words(one: str, other: str) -> bool:
@@ -26,9 +32,20 @@ def same_words(one: str, other: str) -> bool:
 
 
 def appends_facts(reference: str, ours: str) -> bool:
-    """The reference's sentence, then facts in the same line."""
-    sentence = reference.rstrip().rstrip(".")
-    return bool(sentence) and ours.startswith(sentence) and "\n" not in ours[len(sentence) :]
+    """The reference's sentence, then facts that are all in the last line, which some clients show alone."""
+    sentence, says = _plain(reference).rstrip("."), _plain(ours)
+    if not sentence or not says.startswith(sentence):
+        return False
+    facts = says[len(sentence) :].lstrip(". ")
+    there, here = _plain(reference.split("\n")[-1]).rstrip("."), _plain(ours.rstrip().split("\n")[-1])
+    return here.startswith(there) and here.endswith(facts)
+
+
+def cuts_quotes(reference: str, ours: str) -> bool:
+    """The reference's words, with one long quote cut."""
+    said, says = _plain(reference), _plain(ours)
+    cut = _CUT.search(says)
+    return cut is not None and said.startswith(says[: cut.start()]) and said.endswith(says[cut.end() :])
 
 
 def same_violation(reference: str, ours: str) -> bool:
@@ -38,11 +55,23 @@ def same_violation(reference: str, ours: str) -> bool:
         return False
     if any(there[part] != here[part] for part in ("refusal", "keyword", "schema")):
         return False
-    said, says = " ".join(there["message"].split()), " ".join(here["message"].split())
-    cut = _CUT.search(says)
-    if cut is None:
-        return same_words(said, says)
-    return said.startswith(says[: cut.start()]) and said.endswith(says[cut.end() :])
+    said, says = there["message"], here["message"]
+    return same_words(said, says) or cuts_quotes(said, says)
+
+
+def refuses_any_traits_of_roots(reference: str, ours: str) -> bool:
+    """`root_required=in:...`: the reference advises to use the version that is in use."""
+    return (
+        "The format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' only supported since microversion 1.39" in reference
+        and (
+            "'root_required' does not support the format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' at any microversion"
+            in ours
+        )
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _bag(text: str) -> Counter[str]:

@@ -70,7 +70,7 @@ def test_that_it_is_there_already_counts_before_any_other_reason_to_refuse(place
     too_much = allocations.claim(placement, SOMEBODY, [as_new(host, consumer, VCPU=5)])
     assert too_much == StaleConsumerGeneration(consumer, 1, None)
     new = allocations.claim(placement, SOMEBODY, [as_new(host, VCPU=5)])
-    assert new == CapacityExceeded(host.uuid, "VCPU")
+    assert new == CapacityExceeded(host.uuid, "host", "VCPU", asked=5, used=1, capacity=4)
 
 
 def test_nobody_is_believed_where_allocations_have_no_consumer(

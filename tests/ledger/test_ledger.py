@@ -124,7 +124,8 @@ def test_concurrent_claims_stop_exactly_at_the_line(placement: Placement, other:
     for thread in threads:
         thread.join()
     assert answers.count(None) == 50
-    assert answers.count(CapacityExceeded(host.uuid, "VCPU")) == 70
+    full = CapacityExceeded(host.uuid, host.name, "VCPU", asked=1, used=50, capacity=50)
+    assert answers.count(full) == 70
     assert (
         other.world().providers[host.uuid].used == placement.world().providers[host.uuid].used == {"VCPU": 50}
     )

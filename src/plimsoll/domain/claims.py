@@ -210,11 +210,16 @@ def _check_amounts(
         if inventory is None:
             return NoSuchInventory((uuid,), (resource_class,))
         if not inventory.cuts(amount):
-            return UnitsViolated(uuid, resource_class)
+            return UnitsViolated(
+                uuid, resource_class, amount, inventory.min_unit, inventory.max_unit, inventory.step_size
+            )
         key = uuid, resource_class
         change = changes[key] = changes.get(key, 0) + amount
-        if change > 0 and provider.used.get(resource_class, 0) + change > inventory.capacity:
-            return CapacityExceeded(uuid, resource_class)
+        used = provider.used.get(resource_class, 0) + change
+        if change > 0 and used > inventory.capacity:
+            return CapacityExceeded(
+                uuid, provider.name, resource_class, amount, used - amount, inventory.capacity
+            )
         draft.pause()
     return None
 

@@ -169,12 +169,22 @@ class NoSuchInventory(Refusal):
 class UnitsViolated(Refusal):
     provider: str
     resource_class: str
+    asked: int
+    min_unit: int
+    max_unit: int
+    step_size: int
 
 
 @value
 class CapacityExceeded(Refusal):
+    """`used` is what others use, and what this request has been granted before: `asked` does not fit beside it."""
+
     provider: str
+    provider_name: str
     resource_class: str
+    asked: int
+    used: int
+    capacity: int
 
 
 @value

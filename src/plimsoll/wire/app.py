@@ -38,8 +38,9 @@ from plimsoll.wire.drain import Drain
 from plimsoll.wire.errors import CONSTRAINT_FAILED, VALUE_NOT_KEPT, Refused, problem_of, unavailable
 from plimsoll.wire.features import Feature
 from plimsoll.wire.health import Probes
-from plimsoll.wire.microversion import ENVIRON_HEADER, HEADER, Version, negotiate
+from plimsoll.wire.microversion import ENVIRON_HEADER, HEADER, LOWEST, Version, negotiate, unread_header
 from plimsoll.wire.problems import JSON, STATUS_LINES, Problem, rendered
+from plimsoll.wire.refusallog import log_problem, log_refusal
 from plimsoll.wire.requestlog import REQUEST_ID_HEADER, VERSION_KEY, RequestLog, new_request_id
 from plimsoll.wire.router import Router
 from plimsoll.wire.routes import ROUTES
@@ -47,6 +48,8 @@ from plimsoll.wire.routes import ROUTES
 LOG = logging.getLogger(__name__)
 
 NO_CONTENT = 204
+_DEPEND_ON_VERSION = (400, 404, 405)
+"""Statuses that a version other than the one meant can be the cause of."""
 
 _IMMEDIATE = frozenset({"", "/", health.PATH})
 _VARIES = ("vary", HEADER)
@@ -159,6 +162,9 @@ class Api:
             environ[VERSION_KEY] = version.text
             reply = self._reply(environ, version)
         except Problem as problem:
+            if version is LOWEST and problem.status in _DEPEND_ON_VERSION:
+                problem.append(unread_header(environ.get(ENVIRON_HEADER)))
+            log_problem(problem, environ)
             reply = _of_problem(problem, environ, version)
         except DatabaseFault as fault:
             # An outage has its own lines in the log. A request with an unknown outcome is logged as well.
@@ -208,7 +214,9 @@ class Api:
                 return _of_answer(route.handler(call), call)
             return placement.read(lambda _: _of_answer(route.handler(call), call))
         except Refused as refused:
-            raise problem_of(refused, route.name, params) from None
+            problem = problem_of(refused, route.name, params)
+            log_refusal(refused.refusal, problem, environ)
+            raise problem from None
 
 
 def _check_content_headers(environ: WSGIEnvironment) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from webob.acceptparse import create_accept_header
 
-from plimsoll.caches import cache_short
+from plimsoll.bounded_cache import bounded_cache
 from plimsoll.wire.call import Call
 from plimsoll.wire.features import Feature
 from plimsoll.wire.problems import JSON, Problem
@@ -28,9 +28,16 @@ def since(feature: Feature, otherwise: int = 404) -> Check:
 
     def check(call: Call) -> None:
         if not call.version.has(feature):
-            raise Problem(otherwise)
+            raise Problem(otherwise, _since_when(feature, call))
 
     return check
+
+
+def _since_when(feature: Feature, call: Call) -> str:
+    return (
+        f"{call.environ['REQUEST_METHOD']} of this resource exists since microversion {feature.version}."
+        f" The version of this request is {call.version}."
+    )
 
 
 def answers_json(call: Call) -> None:
@@ -53,8 +60,10 @@ def only_with(parameter: str, feature: Feature, allow: str) -> Check:
     """The route exists from a feature on, and for requests with this parameter; others may use these methods."""
 
     def check(call: Call) -> None:
-        if not call.version.has(feature) or not _gives(parameter, call.query_string):
+        if not _gives(parameter, call.query_string):
             raise Problem(405, METHOD_NOT_ALLOWED, allow=allow)
+        if not call.version.has(feature):
+            raise Problem(405, f"{METHOD_NOT_ALLOWED} {_since_when(feature, call)}", allow=allow)
 
     return check
 
@@ -66,7 +75,7 @@ def _gives(parameter: str, query_string: str) -> bool:
         return False
 
 
-@cache_short(entries=256)
+@bounded_cache(max_entries=256, max_bytes=256 << 10)
 def _takes_json(accept: str | None) -> bool:
     header = create_accept_header(accept)
     return not header or bool(header.acceptable_offers([JSON]))

@@ -15,16 +15,19 @@ from typing import Any
 from plimsoll.domain import refusals as r
 from plimsoll.domain.refusals import Refusal
 from plimsoll.service.placement import DatabaseFault, OutcomeUnknown
+from plimsoll.wire.features import Feature
 from plimsoll.wire.problems import (
     CONCURRENT_UPDATE,
     DUPLICATE_NAME,
     INVENTORY_IN_USE,
+    LONGEST_QUOTE,
     PROVIDER_HAS_CHILDREN,
     PROVIDER_IN_USE,
     PROVIDER_NOT_FOUND,
     SEARCH_BUDGET_EXCEEDED,
     UNDEFINED,
     Problem,
+    shortened,
 )
 
 
@@ -68,14 +71,17 @@ PLAIN: Mapping[type[Refusal], str] = {
     r.ClaimOnMissingProvider: "Allocation for resource provider '{provider}' that does not exist.",
     r.NoSuchInventory: "Inventory for '{resource_classes}' on resource provider '{providers}' invalid.",
     r.UnitsViolated: "Unable to create allocation for '{resource_class}' on resource provider '{provider}'."
-    " The requested amount would violate inventory constraints.",
+    " The requested amount would violate inventory constraints."
+    " Asked: {asked}, min_unit: {min_unit}, max_unit: {max_unit}, step_size: {step_size}.",
     r.CapacityExceeded: "Unable to create allocation for '{resource_class}' on resource provider '{provider}'."
-    " The requested amount would exceed the capacity.",
+    " The requested amount would exceed the capacity. Asked: {asked}, used: {used}, capacity: {capacity}.",
     r.AllocationsMissing: "No allocations for consumer '{consumer}'",
     r.TraitsMissing: "No such trait(s): {names}.",
     r.TraitStandard: "Cannot delete standard trait {name}.",
     r.TraitInUse: "The trait {name} is in use by a resource provider.",
 }
+
+_BOTH_GENERATIONS = ". Its generation is {actual}, the request has {given}: read it again and retry."
 
 ANYWHERE: Words = {
     r.RowInTheWay: Say(
@@ -86,13 +92,16 @@ ANYWHERE: Words = {
     r.OwnerNotKept: Say(400, VALUE_NOT_KEPT),
     r.ProviderMissing: Say(404, bare=True),
     r.ResourceClassMissing: Say(404, bare=True),
-    r.StaleProviderGeneration: Say(409, "resource provider generation conflict", CONCURRENT_UPDATE),
+    r.StaleProviderGeneration: Say(
+        409, "resource provider generation conflict" + _BOTH_GENERATIONS, CONCURRENT_UPDATE
+    ),
     r.StaleConsumerGeneration: Say(409, code=CONCURRENT_UPDATE),
 }
 
 _ALREADY_CHANGED = Say(
     409,
-    "Resource provider's generation already changed. Please update the generation and try again.",
+    "Resource provider's generation already changed. Please update the generation and try again"
+    + _BOTH_GENERATIONS,
     CONCURRENT_UPDATE,
 )
 _NO_PROVIDER = Say(404, "No resource provider with uuid {uuid} found: {plain}")
@@ -222,7 +231,8 @@ ROUTES: Mapping[str, Words] = {
         ),
         r.StaleProviderGeneration: Say(
             409,
-            "resource provider generation conflict for provider {uuid}: actual: {actual}, given: {given}",
+            "resource provider generation conflict for provider {uuid}: actual: {actual}, given: {given}."
+            " Read it again and retry.",
             CONCURRENT_UPDATE,
         ),
         r.ResourceClassMissing: Say(400, "malformed reshaper data: {plain}"),
@@ -257,17 +267,42 @@ def problem_of(refused: Refused, route: str, params: Mapping[str, str]) -> Probl
     refusal = refused.refusal
     kind = type(refusal)
     say = ROUTES.get(route, {}).get(kind) or ANYWHERE[kind]
-    facts = {**params, **_facts(refusal), **refused.facts}
+    facts = {**_shortened(params), **_facts(refusal), **_shortened(refused.facts)}
     facts["plain"] = plain_words(refusal, facts)
-    return Problem(say.status, say.words.format_map(facts), say.code, bare=say.bare)
+    detail = say.words.format_map(facts)
+    if say.status == _BAD_REQUEST:
+        detail = f"{detail.rstrip('.')}. {advice}" if (advice := _how_to_create(refusal)) else detail
+    return Problem(say.status, detail, say.code, bare=say.bare)
+
+
+_BAD_REQUEST = 400
+_CUSTOM = "CUSTOM_"
+
+
+def _how_to_create(refusal: Refusal) -> str:
+    """Say how to create the trait or class that a request names and that is missing; empty for any other refusal."""
+    match refusal:
+        case r.ResourceClassMissing(name) if name.startswith(_CUSTOM):
+            path, feature = f"/resource_classes/{name}", Feature.ENSURE_RESOURCE_CLASS
+        case r.TraitsMissing((name, *_)) if name.startswith(_CUSTOM):
+            path, feature = f"/traits/{name}", Feature.TRAITS
+        case _:
+            return ""
+    return f"Create it with PUT {shortened(path, LONGEST_QUOTE)} (since microversion {feature.version})."
 
 
 def plain_words(refusal: Refusal, facts: Mapping[str, Any]) -> str:
     match refusal:
         case r.StaleConsumerGeneration(actual=None):
-            return f"consumer generation conflict - expected null but got {refusal.given}"
+            return (
+                f"consumer generation conflict - expected null but got {refusal.given}."
+                " The consumer does not exist: read it again and retry."
+            )
         case r.StaleConsumerGeneration():
-            return f"consumer generation conflict - expected {refusal.actual} but got {refusal.given}"
+            return (
+                f"consumer generation conflict - expected {refusal.actual} but got {refusal.given}."
+                f" The consumer's generation is {refusal.actual}: read it again and retry."
+            )
         case r.InventoryReservesTooMuch():
             limit = "greater than" if refusal.all_allowed else "greater than or equal to"
             return (
@@ -278,9 +313,18 @@ def plain_words(refusal: Refusal, facts: Mapping[str, Any]) -> str:
 
 
 def _facts(refusal: Refusal) -> dict[str, Any]:
+    return _shortened(
+        {
+            name: ", ".join(value) if isinstance(value, tuple) else value
+            for name, value in asdict(refusal).items()
+        }
+    )
+
+
+def _shortened(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: ", ".join(value) if isinstance(value, tuple) else value
-        for name, value in asdict(refusal).items()
+        name: shortened(value, LONGEST_QUOTE) if isinstance(value, str) else value
+        for name, value in facts.items()
     }
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import microversion_parse
 
-from plimsoll.caches import cache_short
+from plimsoll.bounded_cache import bounded_cache
 from plimsoll.wire.features import FIRST_MINOR, LAST_MINOR, Feature, version_text
-from plimsoll.wire.problems import Problem
+from plimsoll.wire.problems import LONGEST_QUOTE, Problem, shortened
 
 SERVICE_TYPE = "placement"
 HEADER = microversion_parse.STANDARD_HEADER
@@ -47,18 +47,34 @@ LOWEST, HIGHEST = VERSIONS[0], VERSIONS[-1]
 _BY_TEXT = {version.text: version for version in VERSIONS}
 
 
+_FORM = f"A version has two numbers, as in '{HEADER}: {SERVICE_TYPE} {HIGHEST.text}'."
+
+
 def negotiate(header: str | None) -> Version:
     """The version that the header of a request asks for; raises a `Problem` if there is no such version."""
     return LOWEST if header is None else _negotiated(header)
 
 
-@cache_short(entries=256)
+@bounded_cache(max_entries=256, max_bytes=256 << 10)
 def _negotiated(header: str) -> Version:
     try:
         asked = microversion_parse.extract_version({HEADER: header}, SERVICE_TYPE, list(_BY_TEXT))
     except ValueError as problem:
         versions = (("max_version", HIGHEST.text), ("min_version", LOWEST.text))
-        raise Problem(406, f"Invalid microversion: {problem}", bare=True, facts=versions) from None
+        words = f"Invalid microversion: {shortened(str(problem), LONGEST_QUOTE)}"
+        raise Problem(406, words, bare=True, facts=versions) from None
     except TypeError as problem:
-        raise Problem(400, f"Invalid microversion: {problem}", bare=True) from None
+        detail = f"Invalid microversion: {shortened(str(problem), LONGEST_QUOTE)}. {_FORM}"
+        raise Problem(400, detail, bare=True) from None
     return _BY_TEXT[str(asked)]
+
+
+def unread_header(header: str | None) -> str:
+    """Explain a version header that is not used because it names another service, or none; empty for any other."""
+    if not header or microversion_parse.get_version({HEADER: header}, SERVICE_TYPE) is not None:
+        return ""
+    quoted = shortened(header, LONGEST_QUOTE)
+    return (
+        f"The header '{HEADER}: {quoted}' names no version of {SERVICE_TYPE}, so that the version of this request is"
+        f" {LOWEST.text}. {_FORM}"
+    )

@@ -16,7 +16,7 @@ import orjson
 import webob.exc
 from webob.acceptparse import create_accept_header
 
-from plimsoll.caches import cache_short
+from plimsoll.bounded_cache import bounded_cache
 
 # Error codes are part of the API: none ever changes its text or meaning.
 UNDEFINED = "placement.undefined_code"
@@ -70,6 +70,11 @@ class Problem(Exception):
         """Whether the answer goes without `vary`: it does where the problem lies outside of a handler."""
         self.facts = facts
         """Further members of the error document."""
+
+    def append(self, facts: str) -> None:
+        """Add facts to the detail, in the same line: some clients show the last line alone."""
+        if facts:
+            self.detail = shortened(f"{self.detail} {facts}".strip(), LONGEST_DETAIL)
 
 
 STATUS_LINES = {status: f"{status} {error.title}" for status, error in webob.exc.status_map.items()}
@@ -156,7 +161,7 @@ def _named(environ: Mapping[str, Any]) -> dict[str, str]:
     return {key: shortened(environ.get(key, ""), LONGEST_QUOTE) for _, key in _NAMING.values()}
 
 
-@cache_short(entries=256)
+@bounded_cache(max_entries=256, max_bytes=256 << 10)
 def _form(accept: str) -> str:
     offers = create_accept_header(accept).acceptable_offers(["text/html", JSON])
     return str(offers[0][0]) if offers else "text/plain"

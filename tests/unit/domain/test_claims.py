@@ -4,7 +4,7 @@
 
 from plimsoll.domain.claims import UNGUARDED, Claim, Guard, claim, release
 from plimsoll.domain.effects import ConsumerRemoved
-from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.inventory import MAX_INT, Inventory
 from plimsoll.domain.refusals import (
     AllocationsMissing,
     CapacityExceeded,
@@ -30,7 +30,7 @@ def test_a_claim_that_fits_is_granted_and_counted() -> None:
 
 def test_one_unit_too_many_is_refused_and_changes_nothing() -> None:
     d = draft(provider("p", inventories={"VCPU": 4}, used={"VCPU": 1}))
-    assert claim(d, [wants(p={"VCPU": 4})]) == CapacityExceeded("p", "VCPU")
+    assert claim(d, [wants(p={"VCPU": 4})]) == CapacityExceeded("p", "p", "VCPU", asked=4, used=1, capacity=4)
     assert not d.effects
 
 
@@ -42,7 +42,8 @@ def test_what_the_consumer_held_before_makes_room_for_what_it_wants() -> None:
 
 def test_two_consumers_that_fit_alone_but_not_together_are_both_refused() -> None:
     d = draft(provider("p", inventories={"VCPU": 4}))
-    assert claim(d, [wants("c", p={"VCPU": 3}), wants("d", p={"VCPU": 3})]) == CapacityExceeded("p", "VCPU")
+    both = [wants("c", p={"VCPU": 3}), wants("d", p={"VCPU": 3})]
+    assert claim(d, both) == CapacityExceeded("p", "p", "VCPU", asked=3, used=3, capacity=4)
 
 
 def test_resources_move_between_consumers_in_one_step() -> None:
@@ -59,12 +60,12 @@ def test_an_over_full_provider_may_be_relieved() -> None:
 
 def test_an_over_full_provider_is_never_loaded_further() -> None:
     d = draft(provider("p", inventories={"VCPU": 2}, used={"VCPU": 8}), c=holding("c", p={"VCPU": 4}))
-    assert claim(d, [wants(p={"VCPU": 5})]) == CapacityExceeded("p", "VCPU")
+    assert claim(d, [wants(p={"VCPU": 5})]) == CapacityExceeded("p", "p", "VCPU", asked=5, used=4, capacity=2)
 
 
 def test_an_amount_between_the_units_is_refused() -> None:
     d = draft(provider("p", inventories={"VCPU": Inventory(total=100, step_size=3)}))
-    assert claim(d, [wants(p={"VCPU": 4})]) == UnitsViolated("p", "VCPU")
+    assert claim(d, [wants(p={"VCPU": 4})]) == UnitsViolated("p", "VCPU", 4, 1, MAX_INT, 3)
 
 
 def test_a_claim_on_what_the_provider_does_not_offer_is_refused() -> None:

@@ -56,7 +56,9 @@ def test_allocations_left_on_what_is_removed_refuse_it_all() -> None:
 
 
 def test_allocations_that_do_not_fit_refuse_it_all() -> None:
-    assert reshape(a_host_with_a_child(), gold_moves(total=1)) == CapacityExceeded("child", "CUSTOM_GOLD")
+    refused = reshape(a_host_with_a_child(), gold_moves(total=1))
+    assert isinstance(refused, CapacityExceeded)
+    assert (refused.provider, refused.resource_class, refused.capacity) == ("child", "CUSTOM_GOLD", 1)
 
 
 def test_a_stale_generation_an_unknown_provider_and_an_unknown_class_are_refused() -> None:

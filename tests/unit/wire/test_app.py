@@ -16,6 +16,7 @@ from plimsoll.access import Caller, Policy
 from plimsoll.wire.answers import Answer, document, now
 from plimsoll.wire.app import Api
 from plimsoll.wire.call import Call
+from plimsoll.wire.problems import JSON
 from plimsoll.wire.router import Router
 from plimsoll.wire.routes import ROUTES
 from tests.unit.wire.nowhere import NOWHERE
@@ -230,3 +231,46 @@ def test_errors_have_codes_from_the_version_on_that_has_them(version: str, code:
 def test_head_is_refused_without_a_body() -> None:
     got = ask(REQUEST_METHOD="HEAD")
     assert (got.status, got.body, got.headers["content-length"]) == ("405 Method Not Allowed", b"", "0")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "version", "status", "since"),
+    [
+        ("GET", "/traits", "1.5", 404, "1.6"),
+        ("POST", "/resource_classes", "1.0", 404, "1.2"),
+        ("POST", "/reshaper", "1.29", 404, "1.30"),
+        ("DELETE", f"/resource_providers/{UUID}/inventories", "1.4", 405, "1.5"),
+    ],
+)
+def test_a_route_of_a_later_version_says_since_which(
+    method: str, path: str, version: str, status: int, since: str
+) -> None:
+    got = ask(
+        REQUEST_METHOD=method,
+        PATH_INFO=path,
+        HTTP_OPENSTACK_API_VERSION=f"placement {version}",
+        CONTENT_TYPE=JSON,
+    )
+    assert got.error["status"] == status
+    last_line = got.error["detail"].split("\n")[-1].strip()
+    assert last_line == (
+        f"{method} of this resource exists since microversion {since}. The version of this request is {version}."
+    )
+
+
+@pytest.mark.parametrize("header", ["1.39", "compute 2.90", "placement", "latest"])
+def test_a_version_header_that_does_not_name_placement_is_explained(header: str) -> None:
+    got = ask(PATH_INFO="/traits", HTTP_OPENSTACK_API_VERSION=header)
+    assert (
+        f"The header 'openstack-api-version: {header}' names no version of placement, so that the version of this"
+        " request is 1.0. A version has two numbers, as in 'openstack-api-version: placement 1.39'."
+    ) in got.error["detail"]
+    fine = ask(PATH_INFO="/nope", HTTP_OPENSTACK_API_VERSION="compute 2.90, placement 1.0")
+    assert "names no version" not in fine.error["detail"]
+
+
+def test_a_long_version_header_is_quoted_in_part() -> None:
+    for header in ("placement " + "<" * 60_000, "<" * 60_000, "placement 1." + "1" * 60_000):
+        got = ask(PATH_INFO="/nope", HTTP_OPENSTACK_API_VERSION=header)
+        assert got.error["status"] in (400, 404, 406)
+        assert len(got.body) < 2000

@@ -41,8 +41,8 @@ EXAMPLES: dict[type[Refusal], Refusal] = {
     r.StaleConsumerGeneration: r.StaleConsumerGeneration("c", 1, None),
     r.NoSuchInventory: r.NoSuchInventory((UUID,), ("VCPU", "DISK_GB")),
     r.OwnerNotKept: r.OwnerNotKept("c"),
-    r.UnitsViolated: r.UnitsViolated(UUID, "VCPU"),
-    r.CapacityExceeded: r.CapacityExceeded(UUID, "VCPU"),
+    r.UnitsViolated: r.UnitsViolated(UUID, "VCPU", 5, 2, 4, 2),
+    r.CapacityExceeded: r.CapacityExceeded(UUID, "host", "VCPU", 13, 1, 4),
     r.AllocationsMissing: r.AllocationsMissing("c"),
     r.ResourceClassExists: r.ResourceClassExists("CUSTOM_A"),
     r.ResourceClassStandard: r.ResourceClassStandard("VCPU"),
@@ -97,21 +97,23 @@ def test_no_gap_in_the_words_of_a_route_stays_open(route: str) -> None:
             r.StaleConsumerGeneration("c", None, 3),
             409,
             "placement.concurrent_update",
-            "consumer generation conflict - expected null but got 3",
+            "consumer generation conflict - expected null but got 3."
+            " The consumer does not exist: read it again and retry.",
         ),
         (
             "POST /allocations",
             r.StaleConsumerGeneration("c", 1, None),
             409,
             "placement.concurrent_update",
-            "consumer generation conflict - expected 1 but got None",
+            "consumer generation conflict - expected 1 but got None."
+            " The consumer's generation is 1: read it again and retry.",
         ),
         (
             "GET /resource_providers/{uuid}",
-            r.ProviderMissing("u"),
+            r.ProviderMissing(UUID),
             404,
             "placement.undefined_code",
-            "No resource provider with uuid u found",
+            f"No resource provider with uuid {UUID} found",
         ),
         (
             "GET /resource_providers/{uuid}/inventories/{resource_class}",
@@ -132,21 +134,76 @@ def test_no_gap_in_the_words_of_a_route_stays_open(route: str) -> None:
             r.StaleProviderGeneration(UUID, 3, 2),
             409,
             "placement.concurrent_update",
-            "resource provider generation conflict",
+            "resource provider generation conflict. Its generation is 3, the request has 2: read it again and retry.",
+        ),
+        (
+            "PUT /resource_providers/{uuid}/traits",
+            r.StaleProviderGeneration(UUID, 3, 2),
+            409,
+            "placement.concurrent_update",
+            "Resource provider's generation already changed. Please update the generation and try again."
+            " Its generation is 3, the request has 2: read it again and retry.",
+        ),
+        (
+            "PUT /allocations/{consumer_uuid}",
+            r.CapacityExceeded(UUID, "host", "VCPU", 13, 1, 4),
+            409,
+            "placement.undefined_code",
+            f"Unable to allocate inventory: Unable to create allocation for 'VCPU' on resource provider '{UUID}'."
+            " The requested amount would exceed the capacity. Asked: 13, used: 1, capacity: 4.",
+        ),
+        (
+            "PUT /allocations/{consumer_uuid}",
+            r.UnitsViolated(UUID, "VCPU", 5, 2, 4, 2),
+            409,
+            "placement.undefined_code",
+            f"Unable to allocate inventory: Unable to create allocation for 'VCPU' on resource provider '{UUID}'."
+            " The requested amount would violate inventory constraints."
+            " Asked: 5, min_unit: 2, max_unit: 4, step_size: 2.",
+        ),
+        (
+            "POST /resource_providers/{uuid}/inventories",
+            r.ResourceClassMissing("CUSTOM_GOLD"),
+            400,
+            "placement.undefined_code",
+            f"Unable to create inventory for resource provider {UUID}: No such resource class CUSTOM_GOLD."
+            " Create it with PUT /resource_classes/CUSTOM_GOLD (since microversion 1.7).",
+        ),
+        (
+            "PUT /resource_providers/{uuid}/traits",
+            r.TraitsMissing(("CUSTOM_A", "CUSTOM_B")),
+            400,
+            "placement.undefined_code",
+            "No such trait CUSTOM_A, CUSTOM_B. Create it with PUT /traits/CUSTOM_A (since microversion 1.6).",
+        ),
+        (
+            "GET /allocation_candidates",
+            r.TraitsMissing(("HW_NO_SUCH",)),
+            400,
+            "placement.undefined_code",
+            "No such trait(s): HW_NO_SUCH.",
+        ),
+        (
+            "GET /resource_classes/{name}",
+            r.ResourceClassMissing("CUSTOM_GOLD"),
+            404,
+            "placement.undefined_code",
+            "No such resource class CUSTOM_GOLD.",
         ),
         (
             "POST /reshaper",
             r.StaleProviderGeneration(UUID, 3, 2),
             409,
             "placement.concurrent_update",
-            f"resource provider generation conflict for provider {UUID}: actual: 3, given: 2",
+            f"resource provider generation conflict for provider {UUID}: actual: 3, given: 2."
+            " Read it again and retry.",
         ),
     ],
 )
 def test_clients_find_the_words_and_codes_that_they_look_for(
     route: str, refusal: Refusal, status: int, code: str, words: str
 ) -> None:
-    problem = said(route, refusal)
+    problem = said(route, refusal, uuid=UUID)
     assert (problem.status, problem.code, problem.detail) == (status, code, words)
 
 

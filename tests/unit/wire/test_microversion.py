@@ -46,9 +46,12 @@ def test_a_version_that_does_not_exist_is_not_acceptable_and_the_answer_says_whi
     assert dict(problem.facts) == {"min_version": "1.0", "max_version": "1.39"}
 
 
-@pytest.mark.parametrize("version", ["x", "1", "1.x", "1.2.3", "1,5"])
+@pytest.mark.parametrize("version", ["x", "1", "2", "1.x", "1.2.3", "1,5"])
 def test_what_is_not_a_version_is_a_bad_request(version: str) -> None:
     with pytest.raises(Problem) as raised:
         negotiate(f"placement {version}")
     assert raised.value.status == 400
     assert raised.value.detail.startswith("Invalid microversion: invalid version string: ")
+    assert raised.value.detail.endswith(
+        " A version has two numbers, as in 'openstack-api-version: placement 1.39'."
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plimsoll.domain.inventory import MAX_INT
-from plimsoll.wire.microversion import HIGHEST, VERSIONS
+from plimsoll.wire.microversion import HIGHEST, VERSIONS, Version
 from plimsoll.wire.problems import Problem
 from plimsoll.wire.queries import conditions
 from plimsoll.wire.queries.candidates import candidates_request
@@ -121,3 +121,13 @@ def test_old_clients_get_no_nested_candidates(minor: int, nested: bool) -> None:
 def test_a_message_names_the_version_that_brought_what_was_asked_for_too_early() -> None:
     with pytest.raises(Problem, match=r"only supported since microversion 1\.39"):
         candidates_request("resources=VCPU:1&required=in:CUSTOM_A,CUSTOM_B", VERSIONS[38])
+
+
+@pytest.mark.parametrize("version", [VERSIONS[35], VERSIONS[38], HIGHEST])
+def test_root_required_supports_any_of_several_traits_at_no_version(version: Version) -> None:
+    with pytest.raises(Problem) as raised:
+        candidates_request("resources=VCPU:1&root_required=in:A,B", version)
+    assert (
+        "'root_required' does not support the format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' at any"
+        in raised.value.detail
+    )

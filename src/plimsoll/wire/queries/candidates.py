@@ -143,7 +143,11 @@ def _root_traits(query: Query, version: Version) -> tuple[set[str], set[str]]:
     if len(values) > 1:
         raise Problem(400, "Query parameter 'root_required' may be specified only once.", DUPLICATE_PARAMETER)
     if values[0].startswith("in:"):
-        raise conditions.any_traits_too_early(values[0])
+        raise Problem(
+            400,
+            "Invalid query string parameters: 'root_required' does not support the format"
+            f" '{conditions.ANY_TRAITS_FORM}' at any microversion. Got: {values[0]}",
+        )
     traits, forbidden = conditions.all_of(values[0], version)
     required = {name for any_of in traits for name in any_of}
     if conflicts := required & forbidden:

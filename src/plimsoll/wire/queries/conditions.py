@@ -22,7 +22,7 @@ _RESOURCES_FORM = (
     " ?resources=VCPU:2,MEMORY_MB:1024. Got: {}."
 )
 _REQUIRED_FORM = "Invalid query string parameters: Expected 'required' parameter value of the form: "
-_ANY_TRAITS_FORM = "in:HW_CPU_X86_VMX,CUSTOM_MAGIC"
+ANY_TRAITS_FORM = "in:HW_CPU_X86_VMX,CUSTOM_MAGIC"
 _TRAITS_FORM = "HW_CPU_X86_VMX,CUSTOM_MAGIC"
 _FORBIDDEN_FORM = "HW_CPU_X86_VMX,!CUSTOM_MAGIC"
 
@@ -71,25 +71,21 @@ def required(values: Sequence[str], version: Version) -> Traits:
 
 def _any_of(value: str, version: Version) -> AnyOf:
     if not version.has(F.ANY_TRAITS):
-        raise any_traits_too_early(value)
+        raise Problem(
+            400,
+            f"Invalid query string parameters: The format '{ANY_TRAITS_FORM}' only supported since microversion"
+            f" {F.ANY_TRAITS.version}. Got: {value}",
+        )
     names = frozenset(name.strip() for name in value[len("in:") :].split(","))
     if "" in names:
-        raise Problem(400, f"{_REQUIRED_FORM}{_ANY_TRAITS_FORM}. Got an empty trait in: {value}")
+        raise Problem(400, f"{_REQUIRED_FORM}{ANY_TRAITS_FORM}. Got an empty trait in: {value}")
     if any(name.startswith("!") for name in names):
         raise Problem(
             400,
-            f"Invalid query string parameters: The format '{_ANY_TRAITS_FORM}' does not support forbidden"
+            f"Invalid query string parameters: The format '{ANY_TRAITS_FORM}' does not support forbidden"
             f" traits. Got: {value}",
         )
     return names
-
-
-def any_traits_too_early(value: str) -> Problem:
-    return Problem(
-        400,
-        f"Invalid query string parameters: The format '{_ANY_TRAITS_FORM}' only supported since microversion"
-        f" {F.ANY_TRAITS.version}. Got: {value}",
-    )
 
 
 def all_of(value: str, version: Version) -> Traits:

@@ -13,7 +13,7 @@ from typing import TypeVar
 from jsonschema import FormatChecker
 from webob.compat import parse_qsl_text
 
-from plimsoll.caches import cache_short
+from plimsoll.bounded_cache import bounded_cache
 from plimsoll.wire.microversion import Version
 from plimsoll.wire.problems import Problem
 from plimsoll.wire.schemas import Plain, Schemas, Shape
@@ -24,8 +24,8 @@ TEXT: Plain = {"type": "string"}
 
 _FORMATS = FormatChecker()
 _REMEMBERED = 512
-_LONGEST_REMEMBERED = 512
-"""Characters. What is made of a query string can take 150 times its length."""
+_LONGEST_REMEMBERED = 640
+"""Bytes of a query string and a version. What is made of a query string can take 150 times its length."""
 
 
 class Query:
@@ -84,7 +84,7 @@ def _is_uuid(text: str) -> bool:
 def remembered(parse: Callable[[Query, Version], T]) -> Callable[[str, Version], T]:
     """Cache what short query strings mean at a version: clients repeat them."""
 
-    @cache_short(entries=_REMEMBERED, longest=_LONGEST_REMEMBERED)
+    @bounded_cache(_REMEMBERED, max_bytes=1 << 20, max_key_bytes=_LONGEST_REMEMBERED)
     def read(text: str, version: Version) -> T:
         return parse(parsed(text), version)
 

@@ -10,7 +10,7 @@ from functools import partial
 
 import orjson
 
-from plimsoll.caches import cache_short
+from plimsoll.bounded_cache import bounded_cache
 from plimsoll.domain.provider import Provider
 from plimsoll.search.picked import Picked
 from plimsoll.wire.answers import last_known
@@ -59,7 +59,7 @@ def _last_change(several: Iterable[Provider]) -> datetime | None:
 _last_changes = OfChunks(_last_change)
 
 
-@cache_short(entries=256)
+@bounded_cache(max_entries=256, max_bytes=256 << 10)
 def _links(version: Version, prefix: str) -> tuple[bytes, ...]:
     """The links of any provider, encoded; its uuid belongs between them."""
     url = prefix + path_of(_HERE)
