@@ -34,3 +34,87 @@ def test_guides_for_tools_say_that_they_were_not_run_and_that_one_service_stops_
     assert re.search(r"\*\*[^*]* not run with Plimsoll\.\*\*", text)
     assert "must not run side by side on one database" in text
     assert "(take-over.md)" in text
+
+
+PAGES = {
+    str(page.relative_to(examples.ROOT)): page.read_text()
+    for page in (
+        *sorted((examples.ROOT / "docs").rglob("*.md")),
+        *(file for file in sorted(examples.DEPLOY.rglob("*")) if file.is_file()),
+        examples.ROOT / "README.md",
+        examples.ROOT / "as-placement" / "README.md",
+    )
+}
+GUIDED = {name: text for name, text in PAGES.items() if "guides/" in name or name == "README.md"}
+
+
+def blocks(text: str) -> str:
+    """The lines to copy."""
+    return "\n".join(re.findall(r"^ *```(?:console|sh)[^\n]*\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL))
+
+
+def test_load_balancers_are_given_one_probe() -> None:
+    assert "option httpchk GET /healthz?ready\n" in PAGES["deploy/haproxy/plimsoll.cfg"]
+    for page in ("operating", "deploy", "take-over"):
+        assert "GET /healthz?ready" in PAGES[f"docs/guides/{page}.md"]
+    for name, text in PAGES.items():
+        assert not re.search(r"[Pp]robe[^\n]{0,20}`GET /` needs", text), name
+
+
+def test_containers_are_probed_for_liveness() -> None:
+    assert "127.0.0.1:8778/healthz'" in PAGES["deploy/container/Containerfile"]
+
+
+def test_what_haproxy_sends_again_is_said_once() -> None:
+    example = PAGES["deploy/haproxy/plimsoll.cfg"]
+    told = re.findall(
+        r"`((?:retry-on|option redispatch|http-request disable)[^`]*)`", "".join(PAGES.values())
+    )
+    assert len(told) == 3
+    assert [setting for setting in told if f"    {setting}\n" not in example] == []
+
+
+def test_each_file_of_secrets_has_one_owner_and_one_mode() -> None:
+    found: dict[str, set[tuple[str, str]]] = {}
+    for name, text in PAGES.items():
+        for path, owner, mode in re.findall(
+            r"`(/etc/placement/[\w./]*secrets\.\w+)`[^|(\n]*[|(]\s*([\w:]+)(?: \||,) (0\d{3})", text
+        ):
+            found.setdefault(path, set()).add((owner, mode))
+        assert name.startswith("deploy") or "mode 600" not in text, name
+    assert found == {
+        "/etc/placement/secrets.conf": {("root:root", "0600")},
+        "/etc/placement/placement.conf.d/secrets.conf": {("root:placement", "0640")},
+    }
+    assert "--owner root --group root --mode 600" in PAGES["deploy/systemd/plimsoll.service.d/secrets.conf"]
+
+
+def test_the_log_goes_to_the_standard_output_on_every_page() -> None:
+    for name in ("docs/guides/operating.md", "docs/guides/deploy.md", "deploy/uwsgi/plimsoll-uwsgi.ini"):
+        assert re.search(r"the\s+standard\s+output", PAGES[name]), name
+    for name, text in PAGES.items():
+        about = re.findall(r"\blogs?\b[^.\n]*\n?[^.\n]*standard\s+error", text)
+        assert about == [], name
+
+
+@pytest.mark.parametrize("page", GUIDED)
+def test_guides_call_the_command_by_its_path(page: str) -> None:
+    called = re.findall(
+        r"^ *(?:[$#] )?(?:OS_\S+=\S+ )?(\S*plimsoll) (?:db|serve|status|config)", blocks(GUIDED[page]), re.M
+    )
+    assert set(called) <= {"/opt/plimsoll/bin/plimsoll"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_installing_is_told_in_one_way(page: str) -> None:
+    text = PAGES[page]
+    for line in re.findall(
+        r"^.*pip install.*(?:\\\n.*)?$",
+        blocks(text) + "".join(re.findall(r"```dockerfile\n(.*?)```", text, re.S)),
+        re.M,
+    ):
+        if "plimsoll-" in line:
+            assert "--find-links" in line, line
+            assert "deploy.md" in text or page.endswith("deploy.md"), page
+        elif "/opt/plimsoll/bin/pip" in line:
+            assert "--constraint requirements-run.lock '.[mysql]'" in line

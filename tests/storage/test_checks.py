@@ -213,14 +213,23 @@ def test_the_remedy_for_a_lost_head_is_a_statement_that_restores_it(
 def test_a_provider_past_its_line_is_a_note_and_one_at_its_line_is_nothing(
     sound: Database, url: str, used: int
 ) -> None:
-    run_sql(url, f"UPDATE allocations SET used = {used} WHERE id = 2")
+    run_sql(
+        url,
+        f"UPDATE allocations SET used = {used} WHERE id = 2",
+        "UPDATE inventories SET updated_at = '2026-01-02 03:04:05'",
+        "UPDATE allocations SET created_at = '2026-02-03 04:05:06', updated_at = NULL",
+    )
     findings = found(sound)
     if used == 8:
         assert findings == []
     else:
         (finding,) = findings
         assert finding.severity == "note"
-        assert finding.where == ("provider one, VCPU: 17 used of 16",)
+        assert finding.where == (
+            "provider one, VCPU: used 17, capacity 16;"
+            " inventory changed 2026-01-02 03:04:05, newest allocation 2026-02-03 04:05:06",
+        )
+        assert "If the newest allocation is later, it was accepted past the capacity" in finding.remedy
 
 
 def test_many_breaches_of_a_kind_are_counted_and_the_first_named(sound: Database, url: str) -> None:

@@ -45,7 +45,7 @@ class _AsTheGuideSays(servers.Plimsoll):
         words = shlex.split(guide.commands("serve"))
         for option, value in {"--host": "127.0.0.1", "--port": str(self._port), "--workers": "1"}.items():
             words[words.index(option) + 1] = value
-        return [str(self.bin / words[0]), *words[1:]]
+        return [str(self.bin / Path(words[0]).name), *words[1:]]
 
 
 class Place:
@@ -71,15 +71,16 @@ class Place:
         paths = [str(servers.Plimsoll.bin), str(servers.Reference.bin), os.environ["PATH"]]
         return clean | {
             "PATH": os.pathsep.join(paths),
+            "PYTHONPATH": str(Path(__file__).parents[2] / "src"),
             "OS_PLACEMENT_CONFIG_DIR": str(self.directory),
             # The reference's commands look for a file in /etc alone.
             "OS_PLACEMENT_DATABASE__CONNECTION": self._connection,
         }
 
     def shell(self, commands: str) -> subprocess.CompletedProcess[str]:
-        """Run lines of a guide as they stand."""
+        """Run lines of a guide as they stand, but for where Plimsoll is installed."""
         return subprocess.run(
-            ["bash", "-c", commands],
+            ["bash", "-c", commands.replace("/opt/plimsoll/bin", str(servers.Plimsoll.bin))],
             env=self.environment,
             cwd=self.directory,
             capture_output=True,

@@ -108,16 +108,18 @@ def test_the_check_foretells_what_is_found(story: Story, databases: Databases) -
     if databases.engine == "mariadb" and SCALE == 1:
         seconds = re.compile(r"readsin[\d.]+s")
         assert seconds.sub("", said["Size"]) == seconds.sub("", told["Size"])
+    times = re.compile(r"20\d\d-\d\d-\d\d\d\d:\d\d:\d\d")
     for check in told.keys() - {"Database", "Size"}:
-        assert said[check] == told[check]
+        assert times.sub("", said[check]) == times.sub("", told[check])
 
 
 def test_the_commands_print_what_the_guide_says(story: Story) -> None:
     assert story.ran["sync"].stdout == ""
     assert story.ran["complete"].stdout == guide.printed("complete")
+    times = re.compile(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d")
     for step in ("verify", "verify again"):
         said, told = story.ran[step].stdout.splitlines(), guide.printed("verify").splitlines()
-        assert said[:-1] == told[:-1]
+        assert times.sub("", "\n".join(said[:-1])) == times.sub("", "\n".join(told[:-1]))
         assert said[-1].endswith(": no faults, 1 note") and told[-1].endswith(": no faults, 1 note")
 
 

@@ -87,8 +87,8 @@ def online_data_migrations(program: Program, max_count: str | None) -> int:
 def verify(program: Program) -> int:
     """Look for rows that contradict each other, and for answers that contradict the rows.
 
-    Exits 1 if anything is at fault. A note, such as a provider loaded past its line because its inventory was made
-    smaller, is no fault. May run beside the service.
+    Exits 1 if anything is at fault. A note, such as an inventory with more used than its capacity, is no fault by
+    itself; the remedy printed with it names the causes. May run beside the service.
 
     \b
     Example:

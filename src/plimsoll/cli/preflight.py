@@ -177,7 +177,7 @@ def _rows(connection: Connection) -> Iterator[Result]:
         some = _listed(note.where, note.count)
         yield Result("Capacity", details=f"There are {note.what}: {some}. {note.remedy}")
     if not past:
-        yield Result("Capacity", details="No provider is loaded past its line.")
+        yield Result("Capacity", details="No inventory has more used than its capacity.")
 
 
 def _names(nameless: Sequence[str], alike: Sequence[str], connection: Connection) -> Result:

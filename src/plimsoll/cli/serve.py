@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll serve`: check the settings and that it is safe to serve, log what they ignore, say what runs where, serve.
+"""`plimsoll serve`: check the settings and the exposure, log what is ignored, print where it listens, serve.
 
 Development authentication is never offered to other machines unless the operator said so, and nothing is
 listened on that somebody else already serves.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -89,6 +90,12 @@ def verify(connection: Connection) -> list[Finding]:
 _DELETE = "Delete these rows with the database's own tools while the service is stopped."
 _REPARENT = "Set parent_provider_id and root_provider_id right while the service is stopped."
 _ONLINE = "Run `plimsoll db online_data_migrations`."
+_PAST_CAPACITY = (
+    "Nothing more is placed there until use has fallen. If the inventory was changed after the newest allocation (UTC),"
+    " it was made smaller than its use, which the API allows. If the newest allocation is later, it was accepted past"
+    " the capacity: look for a second service that writes to this database, such as OpenStack Placement on another"
+    " controller, and for changes made with SQL."
+)
 _REPLACE_LOG = (
     "Stop every worker, empty plimsoll_changes, raise plimsoll_head.seq by one and start them again; and find"
     " out who else writes to this database: while Plimsoll runs it must be the only one."
@@ -194,6 +201,15 @@ def _trees() -> tuple[_Check, ...]:
     )
 
 
+def _past_capacity(row: Row[Any]) -> str:
+    times = f"inventory changed {_time(row.changed)}, newest allocation {_time(row.claimed)}"
+    return f"provider {row.uuid}, {row.name}: used {row.used}, capacity {row.capacity:g}; {times}"
+
+
+def _time(moment: datetime | None) -> str:
+    return "at an unknown time" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
 def _claims() -> tuple[_Check, ...]:
     held = allocations.join(
         resource_providers, allocations.c.resource_provider_id == resource_providers.c.id
@@ -206,7 +222,8 @@ def _claims() -> tuple[_Check, ...]:
     # The ratio as it is read: a column of single precision shows another number than it calculates with.
     ratio = cast(cast(inventories.c.allocation_ratio, String(32)), Double)
     figures = (inventories.c.total, inventories.c.reserved, inventories.c.allocation_ratio)
-    line = (inventories.c.total - inventories.c.reserved) * ratio
+    capacity = (inventories.c.total - inventories.c.reserved) * ratio
+    changed = func.coalesce(inventories.c.updated_at, inventories.c.created_at)
     used = func.sum(allocations.c.used)
 
     def place(row: Row[Any]) -> str:
@@ -235,15 +252,21 @@ def _claims() -> tuple[_Check, ...]:
             place,
         ),
         _Check(
-            "providers loaded past their line",
-            "Nothing is wrong: inventory was made smaller than its use. Nothing more is placed there until"
-            " use has fallen.",
-            select(resource_providers.c.uuid, resource_classes.c.name, used.label("used"), line.label("line"))
+            "inventories with more used than their capacity",
+            _PAST_CAPACITY,
+            select(
+                resource_providers.c.uuid,
+                resource_classes.c.name,
+                used.label("used"),
+                capacity.label("capacity"),
+                changed.label("changed"),
+                func.max(func.coalesce(allocations.c.updated_at, allocations.c.created_at)).label("claimed"),
+            )
             .select_from(held.join(inventories, offered))
-            .group_by(inventories.c.id, *figures, resource_providers.c.uuid, resource_classes.c.name)
-            .having(used > line)
+            .group_by(inventories.c.id, *figures, changed, resource_providers.c.uuid, resource_classes.c.name)
+            .having(used > capacity)
             .order_by(inventories.c.id),
-            lambda row: f"provider {row.uuid}, {row.name}: {row.used} used of {row.line:g}",
+            _past_capacity,
             severity="note",
         ),
     )

@@ -9,6 +9,7 @@ find it done.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,7 +94,7 @@ def is_current(db: Database) -> bool:
 
 
 def require_current(db: Database) -> None:
-    """Raise a SchemaError that says what to run if the schema is not the one that this release works on.
+    """Raise a SchemaError with the command to run if the schema is not the one that this release works on.
 
     `plimsoll db sync` is advised only where it succeeds.
     """
@@ -201,6 +202,8 @@ def _upgrade_own(connection: Connection) -> None:
     revision = own_revision(connection)
     if revision == OWN_HEAD:
         return
+    # Its plugins, which it lists in the log when it is imported, are of no use to an operator.
+    logging.getLogger("alembic.runtime.plugins").setLevel(logging.WARNING)
     # Imported here because most starts find the tables current, and Alembic takes long to import.
     from alembic import command
     from alembic.config import Config

@@ -136,7 +136,9 @@ def test_a_note_is_no_fault(run: Run, file: Path) -> None:
     done = run("db", "verify")
     assert done.exit_code == 0
     assert (
-        "note   providers loaded past their line\n       provider provider-1, VCPU: 14 used of 1.5\n"
-        in done.stdout
-    )
+        "note   inventories with more used than their capacity\n"
+        "       provider provider-1, VCPU: used 14, capacity 1.5; inventory changed "
+    ) in done.stdout
+    assert "Nothing is wrong" not in done.stdout
+    assert "look for a second service that writes to this database" in done.stdout
     assert done.stdout.endswith(f"{file}: no faults, 1 note\n")

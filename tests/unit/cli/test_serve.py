@@ -238,13 +238,15 @@ def test_an_ipv6_address_is_written_as_one() -> None:
 
 def test_the_line_to_try_works_and_a_stop_leaves_the_database_whole(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "plimsoll.cli", "serve", "--dev", "--port", "0"]
-    service = subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "COLUMNS": "40"},
-    )
+    log = tmp_path / "log"
+    with log.open("w") as standard_output:
+        service = subprocess.Popen(
+            command,
+            stdout=standard_output,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "COLUMNS": "40"},
+        )
     try:
         assert service.stderr is not None
         for line in service.stderr:
@@ -256,5 +258,6 @@ def test_the_line_to_try_works_and_a_stop_leaves_the_database_whole(tmp_path: Pa
         service.terminate()
         service.communicate(timeout=30)
     assert service.returncode == 0
+    assert '"GET /resource_providers" status: 200' in log.read_text(), "the log goes to the standard output"
     left = {file.name for file in (tmp_path / "var").iterdir()}
     assert left == {"plimsoll.sqlite", "plimsoll.sqlite.writers", "plimsoll.sqlite.writers.next"}

@@ -144,7 +144,7 @@ def test_a_provider_loaded_past_its_line_is_a_note(run: Run, url: str) -> None:
     run_sql(url, "UPDATE inventories SET total = 8 WHERE resource_provider_id = 1")
     code, details = checked(run)["Capacity"]
     assert code == 0
-    assert "provider provider-1, VCPU: 14 used of 12. Nothing is wrong" in details
+    assert "provider provider-1, VCPU: used 14, capacity 12; inventory changed" in details
 
 
 def test_a_provider_without_a_name_is_a_failure(run: Run, url: str) -> None:
