@@ -26,13 +26,15 @@ from oslo_log import formatters, log
 from oslo_log.formatters import ContextFormatter, JSONFormatter
 
 from plimsoll import logplaces
+from plimsoll.bounded_cache import BoundedCache
 from plimsoll.config import ConfigError
 
 MOMENT = 0.02
 """Seconds after which a plain line is written at the latest."""
 
 CALLERS = 1000
-"""How many are remembered, as the lines name them."""
+CALLER_BYTES = 4 << 20
+"""Callers whose names in log lines are cached, and the bytes that the cache takes at most."""
 
 PROJECT = "placement"
 """The name that operators know the service by, also in their logs."""
@@ -98,7 +100,7 @@ class QuickFormatter(ContextFormatter):
         """What a line has of that which nobody tells: nothing."""
         self._wants_iso_time = "isotime" in self._untold
         self._identity_differs = bool({"request_id", "global_request_id"} & {*_names(self._identity)})
-        self._callers: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._callers: BoundedCache[tuple[Any, ...], dict[str, Any]] = BoundedCache(CALLERS, CALLER_BYTES)
         self._second = (0, "")
 
     def format(self, record: logging.LogRecord) -> str:
@@ -126,9 +128,8 @@ class QuickFormatter(ContextFormatter):
         key = who()
         known = self._callers.get(key)
         if known is None:
-            if len(self._callers) >= CALLERS:
-                self._callers.clear()
-            known = self._callers[key] = self._told(asking)
+            known = self._told(asking)
+            self._callers.put(key, known)
         return known
 
     def _told(self, asking: context.RequestContext) -> dict[str, Any]:
