@@ -17,7 +17,7 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotat
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test deployments cloud check conformance differential audit faults bench bench-quick lint format types docs lock clean
+.PHONY: help install run test deployments cloud check conformance differential audit faults fuzz bench bench-quick lint format types docs lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -62,6 +62,12 @@ audit: .venv/.installed ## four services, eight clients, killed or not, every an
 
 faults: .venv/.installed ## databases killed, cut off, paused, full, restored, and a Galera cluster (DB=...)
 	PLIMSOLL_FAULTS=all $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/faults
+
+fuzz: REQUESTS = 100000
+fuzz: .venv/.installed ## mutated requests against a running service (DB=...; REQUESTS=2000 SEED=7 for others)
+	@$(DATABASES); failed=0; for db in $$dbs; do echo "== $$db"; \
+		$(BIN)/python -m tests.attacks.fuzz --database $$db --seed $(or $(SEED),1) --requests $(REQUESTS) || failed=1; \
+	done; exit $$failed
 
 bench: .venv/.installed .venv-reference/.installed ## both services side by side (DB=mariadb, postgresql or sqlite)
 	$(BIN)/python -m bench run --database $(or $(DB),mariadb)

@@ -6,30 +6,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.attacks.rfc import chunks, connections, fields, lengths, request_lines
+from tests.attacks.http_details import CASES
 from tests.attacks.rfc.case import Case, Then
 from tests.attacks.sockets import Closed, RawConnection, Response, request
 from tests.support.running import Service
 
-CASES = [*request_lines.CASES, *fields.CASES, *lengths.CASES, *chunks.CASES, *connections.CASES]
 SECONDS = 8.0
 SETTLE_SECONDS = 8.0
 """How long a connection that has to be closed may stay open: a server lingers for the rest of what is sent."""
-
-NOT_YET = frozenset((Path(__file__).parent / "rfc" / "not_yet.txt").read_text().splitlines())
-"""Cases that fail today, one name per line. A case that passes has to be taken out."""
-
-
-def _parameters() -> Iterator[object]:
-    for case in CASES:
-        mark = (
-            [pytest.mark.xfail(strict=True, reason="not yet as the RFC says")] if case.name in NOT_YET else []
-        )
-        yield pytest.param(case, id=case.name, marks=mark)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +25,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield service
 
 
-@pytest.mark.parametrize("case", list(_parameters()))
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
 def test_the_server_answers_as_the_rfc_says(case: Case, service: Service) -> None:
     with RawConnection(service.port, SECONDS) as connection:
         _send(connection, case)
@@ -73,7 +60,7 @@ def test_a_client_that_waits_for_100_continue_gets_it_before_it_sends(service: S
 def test_the_table_has_each_name_once() -> None:
     names = [case.name for case in CASES]
     assert len(set(names)) == len(names)
-    assert names and set(names) >= NOT_YET
+    assert names
 
 
 def test_nothing_in_the_table_makes_the_service_log_an_exception(service: Service) -> None:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Points 8 and 9: what a worker keeps and logs of requests."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import suppress
+
+from tests.attacks.attack import Outcome, Stop, attack, exchange, receive
+from tests.attacks.sockets import request
+from tests.attacks.target import Target
+
+_NUMBERS = itertools.count()
+
+
+def refused_project(number: int, length: int = 50_000) -> bytes:
+    """A question for the usage of another project, with a long id that occurs once."""
+    project = f"{number:0>{length}}"
+    return request("GET", f"/usages?project_id={project}", None, "x-roles: reader", token="mallory:m")
+
+
+@attack("9")
+def long_projects(target: Target, stop: Stop, outcome: Outcome) -> None:
+    with target.connect(20) as connection:
+        while not stop.is_set():
+            connection.send(refused_project(next(_NUMBERS)))
+            receive(connection, outcome)
+
+
+@attack("9")
+def long_callers(target: Target, stop: Stop, outcome: Outcome) -> None:
+    """Users and projects of 25 kB that occur once."""
+    with target.connect(20) as connection:
+        while not stop.is_set():
+            name = f"{next(_NUMBERS):0>25000}"
+            connection.send(request("GET", "/traits", token=f"{name}:{name}"))
+            receive(connection, outcome)
+
+
+@attack("9")
+def long_header_names(target: Target, stop: Stop, outcome: Outcome) -> None:
+    with target.connect(20) as connection:
+        while not stop.is_set():
+            connection.send(request("GET", "/", None, f"x{next(_NUMBERS):0>50000}: a"))
+            receive(connection, outcome)
+
+
+@attack("9")
+def many_versions_and_types(target: Target, stop: Stop, outcome: Outcome) -> None:
+    """Long values of the headers that are parsed, each once."""
+    with target.connect(20) as connection:
+        while not stop.is_set():
+            pad = f"{next(_NUMBERS):0>25000}"
+            lines = (f"accept: text/x{pad}", f"x-roles: r{pad}")
+            connection.send(request("GET", "/resource_providers", None, *lines))
+            receive(connection, outcome)
+
+
+@attack("new")
+def many_different_queries(target: Target, stop: Stop, outcome: Outcome) -> None:
+    """Searches that occur once, with queries of 50 kB: what is kept of parsed queries and of answers."""
+    with target.connect(60) as connection:
+        while not stop.is_set():
+            number = next(_NUMBERS)
+            names = ",".join(f"CUSTOM_{number}_{n}" for n in range(3_000))
+            connection.send(request("GET", f"/resource_providers?name={number:0>25000}"))
+            receive(connection, outcome)
+            connection.send(
+                request("GET", f"/allocation_candidates?resources=VCPU:1&required={names[:40_000]}")
+            )
+            receive(connection, outcome)
+
+
+FORGED = (
+    b"POST /a%0d%0a2026-01-01%2000:00:00.000%201%20ERROR%20forged%20line HTTP/1.1\r\nhost: a\r\n"
+    b"content-type: application/json\r\nx-user-id: b\x85c\r\ntransfer-encoding: chunked\r\n\r\n"
+    + b"%x\r\n" % 300_000
+    + b" " * 300_000
+    + b"\r\nzz\r\n"
+)
+"""A path with encoded line ends, and a bad chunk after 300 kB."""
+
+
+@attack("8")
+def forged_log_lines(target: Target, stop: Stop, outcome: Outcome) -> None:
+    while not stop.is_set():
+        with suppress(OSError):
+            exchange(target, FORGED, outcome)
+        if stop.wait(0.02):
+            return

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Points 6 and 13: searches for allocation candidates without an end, and answers without a limit."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from tests.attacks.attack import Outcome, Stop, attack, exchange, in_threads
+from tests.attacks.sockets import request
+from tests.attacks.target import Target
+
+
+def groups(count: int, units: int, policy: str, limit: int | None = None) -> bytes:
+    """A request for this many groups of units of the devices."""
+    asked = "&".join(f"resources{n}=CUSTOM_DEVICE:{units}" for n in range(1, count + 1))
+    bound = "" if limit is None else f"&limit={limit}"
+    return request("GET", f"/allocation_candidates?{asked}&group_policy={policy}{bound}")
+
+
+ENDLESS = groups(40, 5, "none", 1)
+"""Each of 32 devices has room for one group of 5, and there are 40: no combination fits, and there are many."""
+LARGE = groups(4, 1, "isolate")
+"""863,040 candidates."""
+LARGER = groups(8, 1, "isolate")
+
+
+@attack("6")
+def searches_without_end(target: Target, stop: Stop, outcome: Outcome) -> None:
+    """20 at a time, which is more than a worker has permits."""
+
+    def search(_: int) -> None:
+        while not stop.is_set():
+            exchange(target, ENDLESS, outcome, seconds=30)
+
+    with in_threads(20, search, stop):
+        while not stop.wait(0.2):
+            pass
+
+
+@attack("6")
+def searches_of_clients_that_have_gone(target: Target, stop: Stop, outcome: Outcome) -> None:
+    while not stop.wait(0.02):
+        with suppress(OSError):
+            connection = target.connect(5)
+            connection.try_send(ENDLESS)
+            stop.wait(0.05)
+            connection.reset()
+
+
+def _ask(target: Target, stop: Stop, outcome: Outcome, content: bytes) -> None:
+    while not stop.is_set():
+        exchange(target, content, outcome, seconds=60)
+
+
+@attack("13")
+def candidates_without_a_limit(target: Target, stop: Stop, outcome: Outcome) -> None:
+    _ask(target, stop, outcome, LARGE)
+
+
+@attack("13")
+def more_candidates_without_a_limit(target: Target, stop: Stop, outcome: Outcome) -> None:
+    _ask(target, stop, outcome, LARGER)
+
+
+@attack("new")
+def large_answers_that_are_not_read(target: Target, stop: Stop, outcome: Outcome) -> None:
+    """20 clients ask for a long answer and do not read it."""
+
+    def ask(_: int) -> None:
+        while not stop.is_set():
+            with suppress(OSError), target.connect(5, receive_buffer=4096) as connection:
+                connection.try_send(groups(4, 1, "isolate", 5_000))
+                if stop.wait(5.0):
+                    return
+
+    with in_threads(20, ask, stop):
+        while not stop.wait(0.2):
+            pass
