@@ -28,6 +28,7 @@ from oslo_log.formatters import ContextFormatter, JSONFormatter
 from plimsoll import logplaces
 from plimsoll.bounded_cache import BoundedCache
 from plimsoll.config import ConfigError
+from plimsoll.logrecords import Record, format_exception
 
 MOMENT = 0.02
 """Seconds after which a plain line is written at the latest."""
@@ -43,6 +44,7 @@ PROJECT = "placement"
 def set_up(conf: cfg.ConfigOpts) -> None:
     """Log as the configuration says, warnings of libraries included. Raises ConfigError if that cannot be done."""
     logplaces.settle(conf)
+    logging.setLogRecordFactory(Record)
     # What an operator's own set-up says of the loggers of `placement` is about ours.
     logging.getLogger("plimsoll").parent = logging.getLogger(PROJECT)
     formatters._store_global_conf(conf)  # what a formatter that such a set-up names goes by
@@ -90,6 +92,9 @@ class JSONLines(JSONFormatter):
     def format(self, record: logging.LogRecord) -> str:
         return record.getMessage() if isinstance(record, _Lines) else super().format(record)
 
+    def formatException(self, ei: Any, *, strip_newlines: bool = True) -> str:  # noqa: N802
+        return format_exception(ei)
+
 
 class QuickFormatter(ContextFormatter):
     def __init__(self, slow: ContextFormatter, conf: cfg.ConfigOpts) -> None:
@@ -119,6 +124,16 @@ class QuickFormatter(ContextFormatter):
             "asctime": self._time(record),
             "message": record.getMessage(),
         }
+
+    def formatException(self, ei: Any, *, record: logging.LogRecord | None = None) -> str:  # noqa: N802
+        """The traceback with oslo.log's prefix in each line."""
+        text = format_exception(ei)
+        if record is None:
+            return text
+        prefix = self.conf.logging_exception_prefix
+        record.asctime = self.formatTime(record, self.datefmt)
+        self._compute_iso_time(record)
+        return "\n".join(f"{prefix % record.__dict__}{line}" for line in f"{text}\n".split("\n"))
 
     def _about(self, asking: context.RequestContext) -> dict[str, Any]:
         """What the request tells about itself. What it tells of its caller is the same for many of them."""

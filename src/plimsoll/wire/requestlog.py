@@ -22,6 +22,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from oslo_context import context
 
+from plimsoll.logrecords import Record, escaped
 from plimsoll.wire import health
 from plimsoll.wire.call import REQUEST_ID_KEY
 from plimsoll.wire.problems import JSON
@@ -54,7 +55,7 @@ class LoggedRequest(context.RequestContext):
             "global_request_id": self.global_request_id,
             "resource_uuid": None,
             "project_id": told["project"],
-            "roles": [role.strip() for role in roles.split(",")] if roles else [],
+            "roles": [escaped(role.strip()) for role in roles.split(",")] if roles else [],
             "auth_token": "***" if self._environ.get("HTTP_X_AUTH_TOKEN") else None,
             "is_admin": False,
             "is_admin_project": self._environ.get("HTTP_X_IS_ADMIN_PROJECT", "true").lower() == "true",
@@ -69,7 +70,8 @@ class LoggedRequest(context.RequestContext):
         return (bool(get("HTTP_X_AUTH_TOKEN")), *map(get, _DECIDING))  # a token itself is nobody's to keep
 
     def _first(self, headers: tuple[str, ...]) -> Any:
-        return next((self._environ[header] for header in headers if header in self._environ), None)
+        value = next((self._environ[header] for header in headers if header in self._environ), None)
+        return None if value is None else escaped(value)
 
 
 _HEADERS = {
@@ -193,7 +195,7 @@ _FORM = (
 )
 
 
-class _Line(logging.LogRecord):
+class _Line(Record):
     """What LOG.info would make, but for what no line of a request is about: threads, and the place in the code."""
 
     def __init__(self, in_common: dict[str, Any], facts: dict[str, str]) -> None:
@@ -207,7 +209,7 @@ class _Line(logging.LogRecord):
         }
 
 
-_IN_COMMON = logging.LogRecord(LOG.name, logging.INFO, __file__, 0, _FORM, (), None).__dict__
+_IN_COMMON = Record(LOG.name, logging.INFO, __file__, 0, _FORM, (), None).__dict__
 
 
 def _uri(environ: WSGIEnvironment) -> str:
