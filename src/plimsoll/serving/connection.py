@@ -70,6 +70,7 @@ class Connection:
         self._awaits_client = False
         """True if the client has its response and has sent nothing since."""
         self._parser = RequestParser(_common_environ(connections.server, peer), connections.limits)
+        self._permit = RequestPermit(connections.permits, self._descriptor)
         self._prefetched: dict[str, Any] | None = None
         self._status = ""
         self._headers: list[tuple[str, str]] = []
@@ -125,8 +126,8 @@ class Connection:
 
     def expire(self) -> None:
         """End the wait for the client. A request that is incomplete gets a 408."""
-        self._is_expired = True
-        if self._phase is Phase.RECEIVING:
+        is_second_time, self._is_expired = self._is_expired, True
+        if self._phase is Phase.RECEIVING and not is_second_time:
             with contextlib.suppress(OSError):  # it may be closed already
                 self._socket.shutdown(socket.SHUT_RD)
         else:
@@ -275,8 +276,7 @@ class Connection:
     ) -> tuple[bytes | None, Iterable[bytes]]:
         """The body of the response, and what the application returned. No body if the application fails."""
         app = self._all.app
-        own_permit = RequestPermit(self._all.permits, self._descriptor)
-        environ[permit.ENVIRON_KEY] = own_permit
+        own_permit = environ[permit.ENVIRON_KEY] = self._permit
         self._status, self._written = "", []
         CLIENTS.note(self)
         slot = self._all.in_progress.begin(request.method, request.target)
@@ -322,6 +322,7 @@ class Connection:
         head, goes_on = format_head(status, headers, len(body))
         if is_head:
             body = b""
+        self._enter(Phase.SENDING)
         if len(body) <= RECEIVE_BYTES:
             self._send(head + body)
         else:
@@ -334,7 +335,6 @@ class Connection:
         sent = self._socket.send(content)
         if sent == len(content):
             return
-        self._enter(Phase.SENDING)
         rest = memoryview(content)[sent:]
         while rest:
             self._moved += sent

@@ -36,37 +36,31 @@ class RequestError(Exception):
 class Request:
     """A request whose head is complete, and as much of its body as has arrived."""
 
-    __slots__ = (
-        "authority",
-        "body",
-        "error",
-        "expects_continue",
-        "has_long_body",
-        "headers",
-        "is_complete",
-        "keeps_alive",
-        "method",
-        "received",
-        "target",
-        "version",
-    )
+    authority: bytes | None = None
+    """The host of a target in absolute form. It replaces the Host header."""
+    expects_continue = False
+    error: RequestError | None = None
+    body: bytes | bytearray = b""
+    received = 0
+    """Bytes of the body that have arrived."""
+    has_long_body = False
+    """The body is longer than `max_body_bytes`, and what arrives of it is discarded."""
+    is_complete = False
 
-    def __init__(self, method: str, target: bytes, version: str, headers: list[tuple[bytes, bytes]]) -> None:
+    def __init__(
+        self,
+        method: str,
+        target: bytes,
+        version: str,
+        headers: list[tuple[bytes, bytes]],
+        *,
+        keeps_alive: bool,
+    ) -> None:
         self.method = method
         self.target = target
         self.version = version
         self.headers = headers
-        self.authority: bytes | None = None
-        """The host of a target in absolute form. It replaces the Host header."""
-        self.keeps_alive = True
-        self.expects_continue = False
-        self.error: RequestError | None = None
-        self.body = bytearray()
-        self.received = 0
-        """Bytes of the body that have arrived."""
-        self.has_long_body = False
-        """The body is longer than `max_body_bytes`, and what arrives of it is discarded."""
-        self.is_complete = False
+        self.keeps_alive = keeps_alive
 
 
 class RequestParser:
@@ -217,10 +211,12 @@ class RequestParser:
         method = parser.get_method()
         version = parser.get_http_version()
         line = b"%s %s HTTP/%s\r\n" % (method, self._target, version.encode())
-        request = Request(method.decode("ascii"), self._target, version, self._headers)
+        keeps_alive = parser.should_keep_alive()
+        request = Request(
+            method.decode("ascii"), self._target, version, self._headers, keeps_alive=keeps_alive
+        )
         if self._unknown_method is not None:
             request.method, self._unknown_method = self._unknown_method, None
-        request.keeps_alive = parser.should_keep_alive()
         self._request = request
         self.is_in_head = False
         self._has_progress = True
@@ -239,9 +235,11 @@ class RequestParser:
             return
         if request.received > self._limits.max_body_bytes:
             request.has_long_body = True
-            request.body = bytearray()
-        else:
+            request.body = b""
+        elif request.body:
             request.body += part
+        else:
+            request.body = bytearray(part)
 
     def on_message_complete(self) -> None:
         assert self._request is not None

@@ -28,7 +28,7 @@ class Permits:
 
 
 class RequestPermit:
-    """The permit of one request: see `plimsoll.permit.Permit`."""
+    """The permit of a connection's current request: see `plimsoll.permit.Permit`."""
 
     __slots__ = ("_descriptor", "_is_computing", "_is_held", "_permits", "waited")
 
@@ -43,11 +43,12 @@ class RequestPermit:
     def acquire(self) -> bool:
         """Wait for a permit; False if none was free in time."""
         free = self._permits.free
+        self.waited = 0.0
         if not free.acquire(blocking=False):
             since = time.monotonic()
             if not free.acquire(timeout=self._permits.timeout):
                 return False
-            self.waited += time.monotonic() - since
+            self.waited = time.monotonic() - since
         self._is_held = True
         return True
 
