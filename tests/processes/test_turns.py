@@ -12,6 +12,7 @@ import sqlite3
 from pathlib import Path
 from uuid import uuid4
 
+from plimsoll.search.candidates import MAX_ENTRIES
 from tests.support.running import Client, Service
 
 HOSTS, DEVICES = 3, 8
@@ -43,7 +44,7 @@ def test_others_are_answered_while_one_has_a_puzzle(tmp_path: Path) -> None:
             others += 1
         found = json.load(puzzled.getresponse())
         puzzled.close()
-        assert len(found["allocation_requests"]) == HOSTS * 40_320
+        assert len(found["allocation_requests"]) == MAX_ENTRIES // DEVICES < HOSTS * 40_320
         assert others > 3, "nobody else was answered meanwhile"
 
 

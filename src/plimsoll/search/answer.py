@@ -47,8 +47,10 @@ class Alike:
         return map(Candidate, zip(*allocations, strict=True), zip(*mappings, strict=True))
 
 
-PIECE_ENTRIES = 1 << 15
-"""Providers in all candidates of a piece, each time counted: their text takes about 3 MB."""
+PIECE_ENTRIES = 1 << 14
+"""Providers in all candidates of a piece, each time counted: their text takes about 2 MB."""
+LARGE_ENTRIES = 1 << 17
+"""The same in all candidates of an answer that is large: more than 10 MB of text."""
 
 
 class Combined(Sequence[Candidate]):
@@ -61,7 +63,7 @@ class Combined(Sequence[Candidate]):
     __slots__ = ("_listed", "_make_parts", "_size", "_slots", "_start")
 
     def __init__(
-        self, size: int, slots: int, make_parts: Callable[[slice], Sequence[Alike]], start: int = 0
+        self, size: int, slots: int, make_parts: Callable[[slice], Iterable[Alike]], start: int = 0
     ) -> None:
         """`make_parts` makes the columns of some candidates, which are numbered from 0 in them."""
         self._size = size
@@ -73,7 +75,12 @@ class Combined(Sequence[Candidate]):
     def __len__(self) -> int:
         return self._size
 
-    def parts(self) -> Sequence[Alike]:
+    @property
+    def is_large(self) -> bool:
+        return self._size * self._slots > LARGE_ENTRIES
+
+    def parts(self) -> Iterable[Alike]:
+        """All columns, in parts of candidates that share their providers in the same way."""
         return self._make_parts(slice(self._start, self._start + self._size))
 
     def pieces(self) -> Iterator[Combined]:

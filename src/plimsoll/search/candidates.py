@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from plimsoll.domain.world import World
@@ -18,8 +20,8 @@ from plimsoll.search.slots import Slot
 from plimsoll.search.visit import choices
 from plimsoll.search.write import added_up, giving, parts_of
 
-MAX_ENTRIES = 250_000
-"""Providers named in all candidates of one answer, each time counted: their text takes about 25 MB."""
+MAX_ENTRIES = 400_000
+"""Providers named in all candidates of one answer, each time counted: their text takes about 45 MB."""
 
 
 def find_candidates(
@@ -107,7 +109,7 @@ def _at_trees(
         else index.trees.members(_distinct(index.root_by_row()[givers], index.size))
     )
 
-    def parts(these: slice) -> list[Alike]:
+    def parts(these: slice) -> Iterator[Alike]:
         return parts_of(index, found.slots, chosen[these])
 
     return Candidates(

@@ -38,10 +38,12 @@ MOST_PARTIAL = 1 << 18
 """More partial choices at once are not kept: fewer trees are joined at once, or choices are found one by one."""
 _FEW = 1024
 """So many choices are found faster one by one than by joining the trees in smaller batches."""
-MOST_CELLS = 1 << 20
-"""The same, times the slots of each: 8 MB, of which a step has about three."""
+MOST_CELLS = 1 << 19
+"""The same, times the slots of each: 4 MB, of which a step has about three."""
 MOST_OPTIONS = 1 << 20
 """So many options of all trees that are joined at once."""
+_BLOCK = 1024
+"""So many choices that were found one by one are put into a table at once."""
 _PARTIAL_PER_CHOICE = 64
 """The same for each choice that is asked for."""
 
@@ -207,14 +209,24 @@ class _Visit:
             for tree in range(len(anchors))
         )
         found = _taking_turns(trees)
-        taken: list[_Found] = []
-        with contextlib.suppress(BudgetExceeded):  # the next check raises it again
-            taken.extend(islice(self._each_once(found) if self.lenders else found, limit))
-        tree = np.array([tree for tree, _ in taken], np.int64)
-        table = np.array([choice for _, choice in taken], np.int64).reshape(len(taken), len(self.plan.slots))
-        order = np.argsort(tree, kind="stable")
+        table = self._table(islice(self._each_once(found) if self.lenders else found, limit))
+        table = table[np.argsort(table[:, 0], kind="stable")]
         nothing = np.zeros(len(anchors), np.int64)
-        return Joined(table[order], tree[order], np.full(len(anchors), len(taken) == limit), nothing)
+        return Joined(table[:, 1:], table[:, 0], np.full(len(anchors), len(table) == limit), nothing)
+
+    def _table(self, found: Iterator[_Found]) -> Numbers:
+        """The tree and the choice of each, as far as the budget goes. Tuples take ten times the memory of the table."""
+        blocks = [np.empty((0, 1 + len(self.plan.slots)), np.int64)]
+        block: list[tuple[int, ...]] = []
+        with contextlib.suppress(BudgetExceeded):  # the next check raises it again
+            for tree, choice in found:
+                block.append((tree, *choice))
+                if len(block) == _BLOCK:
+                    blocks.append(np.array(block))
+                    block.clear()
+        if block:
+            blocks.append(np.array(block))
+        return np.concatenate(blocks)
 
     def _in_turns(self, parts: Sequence[Joined]) -> Numbers:
         if not parts:

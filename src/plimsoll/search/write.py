@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -31,11 +31,10 @@ def giving(slots: Sequence[Slot]) -> list[int]:
     return [number for number, slot in enumerate(slots) if slot.resources]
 
 
-def parts_of(index: Index, slots: Sequence[Slot], choices: Numbers) -> list[Alike]:
-    return [
-        _alike(index, slots, choices if len(numbers) == len(choices) else choices[numbers], numbers, shared)
-        for shared, numbers in _by_sharing(slots, choices)
-    ]
+def parts_of(index: Index, slots: Sequence[Slot], choices: Numbers) -> Iterator[Alike]:
+    for shared, numbers in _by_sharing(slots, choices):
+        these = choices if len(numbers) == len(choices) else choices[numbers]
+        yield _alike(index, slots, these, numbers, shared)
 
 
 _Sharing = dict[int, int]

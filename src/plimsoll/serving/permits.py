@@ -63,16 +63,17 @@ class RequestPermit:
 
     @contextlib.contextmanager
     def released(self) -> Iterator[None]:
-        if not self._is_held:
-            yield
-            return
-        self._is_held = False
-        self._permits.free.release()
+        was_held, was_computing = self._is_held, self._is_computing
+        self.finish()
         try:
             yield
         finally:
-            self._permits.free.acquire()
-            self._is_held = True
+            if was_held:
+                self._permits.free.acquire()
+                self._is_held = True
+            if was_computing:
+                self._permits.computing.acquire()
+                self._is_computing = True
 
     def pause(self) -> None:
         self.finish()

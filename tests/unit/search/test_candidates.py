@@ -23,7 +23,7 @@ def test_each_provider_with_room_for_everything_is_a_candidate() -> None:
 
 def test_candidates_of_single_providers_are_kept_in_one_piece() -> None:
     found = Cloud(host("a", "VCPU:4"), host("b", "VCPU:4")).candidates(group("VCPU:1"))
-    assert len(found.requests.parts()) == 1
+    assert len(list(found.requests.parts())) == 1
     assert list(found.requests) == [found.requests[0], found.requests[1]]
     assert list(found.requests[1:]) == [found.requests[-1]]
 

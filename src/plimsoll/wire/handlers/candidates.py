@@ -4,15 +4,23 @@
 
 from __future__ import annotations
 
+import threading
+
+from plimsoll import memory
 from plimsoll.domain.refusals import SearchAbandoned
 from plimsoll.permit import permit_of
-from plimsoll.search.budget import SearchCancelled
+from plimsoll.search.answer import Candidates
+from plimsoll.search.budget import Budget, SearchCancelled
+from plimsoll.search.request import CandidatesRequest
 from plimsoll.service import candidates
 from plimsoll.wire.answers import Answer, now
 from plimsoll.wire.call import Call, accepted
 from plimsoll.wire.errors import Refused
 from plimsoll.wire.queries.candidates import candidates_request
 from plimsoll.wire.views import candidates as views
+
+_encoding_large = threading.Lock()
+"""Held while a large answer is encoded: several of them at the same time would take the memory of all."""
 
 
 def find(call: Call) -> Answer:
@@ -27,7 +35,19 @@ def _found(call: Call) -> tuple[bytes, bool]:
     budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
     found = accepted(candidates.find(call.placement, request, call.query_string, budget))
     try:
-        body = views.candidates(found, request, call.version, budget.pause_if_due)
+        body = _encoded(found, request, call, budget)
     except SearchCancelled:
         raise Refused(SearchAbandoned(), {}) from None
     return body, found.is_complete and len(found.requests) > 0
+
+
+def _encoded(found: Candidates, request: CandidatesRequest, call: Call, budget: Budget) -> bytes:
+    if not found.requests.is_large:
+        return views.candidates(found, request, call.version, budget.pause_if_due)
+    with permit_of(call.environ).released():
+        _encoding_large.acquire()
+    try:
+        return views.candidates(found, request, call.version, budget.pause_if_due)
+    finally:
+        _encoding_large.release()
+        memory.trim()

@@ -8,7 +8,8 @@ are written side by side; providers keep their identity until they change, and a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import io
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from plimsoll.search.answer import Alike, Candidate, Candidates, Combined
 from plimsoll.search.labels import Texts
 from plimsoll.search.picked import Picked
 from plimsoll.search.request import CandidatesRequest
+from plimsoll.search.rows import Numbers
 from plimsoll.wire.answers import encoded
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
@@ -35,23 +37,38 @@ def candidates(
     pause: Callable[[], object] = lambda: None,
 ) -> bytes:
     """The document. `pause` is called every some thousand candidates or providers."""
-    requests = []
-    for piece in found.requests.pieces():
-        requests.append(_requests(piece, version, pause))
-        pause()
-    summaries = _summaries(found.providers, request, version, pause)
-    return b"".join(
-        (
-            b'{"allocation_requests":[',
-            *separated(requests),
-            b'],"provider_summaries":{',
-            *separated(summaries),
-            b"}}",
+    requests = _in_pieces(found.requests, version, pause)
+    if not found.requests.is_large:
+        return b"".join(
+            (
+                b'{"allocation_requests":[',
+                *requests,
+                b'],"provider_summaries":{',
+                *separated(_summaries(found.providers, request, version, pause)),
+                b"}}",
+            )
         )
-    )
+    # Joined, all pieces would be in memory twice.
+    document = io.BytesIO(b'{"allocation_requests":[')
+    document.seek(0, io.SEEK_END)
+    document.writelines(requests)
+    document.write(b'],"provider_summaries":{')
+    document.writelines(separated(_summaries(found.providers, request, version, pause)))
+    document.write(b"}}")
+    return document.getvalue()
 
 
 # Allocation requests
+
+
+def _in_pieces(
+    requests: Combined, version: Version, pause: Callable[[], object]
+) -> Iterator[bytes | memoryview]:
+    for number, some in enumerate(requests.pieces()):
+        if number:
+            yield _COMMA
+        yield _requests(some, version, pause)
+        pause()
 
 
 def _requests(requests: Combined, version: Version, pause: Callable[[], object]) -> bytes | memoryview:
@@ -61,17 +78,15 @@ def _requests(requests: Combined, version: Version, pause: Callable[[], object])
             listed.append(_listed(candidate))
             pause()
         return b",".join(listed)
-    parts = requests.parts()
-    sheets = []
-    for part in parts:
-        sheets.append(_sheet(part, with_mappings=version.has(F.MAPPINGS)))
+    sheets: list[tuple[Numbers, bytearray]] = []
+    for part in requests.parts():
+        sheets.append((part.numbers, _sheet(part, with_mappings=version.has(F.MAPPINGS))))
         pause()
     if len(sheets) == 1:
-        return memoryview(sheets[0])[: -len(_COMMA)]
+        return memoryview(sheets[0][1])[: -len(_COMMA)]
     made = [b""] * len(requests)
-    for part, written in zip(parts, sheets, strict=True):
-        numbers = part.numbers.tolist()
-        for number, line in zip(numbers, lines_of(written, len(numbers)), strict=True):
+    for numbers, written in sheets:
+        for number, line in zip(numbers.tolist(), lines_of(written, len(numbers)), strict=True):
             made[number] = line
     return b"".join(made)[: -len(_COMMA)]
 
