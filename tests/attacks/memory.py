@@ -12,6 +12,8 @@ from tests.attacks.sockets import request
 from tests.attacks.target import Target
 
 _NUMBERS = itertools.count()
+PAUSE = 0.005
+"""Seconds between two requests. These attacks aim at memory; without a pause they would measure a busy client."""
 
 
 def refused_project(number: int, length: int = 50_000) -> bytes:
@@ -23,7 +25,7 @@ def refused_project(number: int, length: int = 50_000) -> bytes:
 @attack("9")
 def long_projects(target: Target, stop: Stop, outcome: Outcome) -> None:
     with target.connect(20) as connection:
-        while not stop.is_set():
+        while not stop.wait(PAUSE):
             connection.send(refused_project(next(_NUMBERS)))
             receive(connection, outcome)
 
@@ -32,7 +34,7 @@ def long_projects(target: Target, stop: Stop, outcome: Outcome) -> None:
 def long_callers(target: Target, stop: Stop, outcome: Outcome) -> None:
     """Users and projects of 25 kB that occur once."""
     with target.connect(20) as connection:
-        while not stop.is_set():
+        while not stop.wait(PAUSE):
             name = f"{next(_NUMBERS):0>25000}"
             connection.send(request("GET", "/traits", token=f"{name}:{name}"))
             receive(connection, outcome)
@@ -41,7 +43,7 @@ def long_callers(target: Target, stop: Stop, outcome: Outcome) -> None:
 @attack("9")
 def long_header_names(target: Target, stop: Stop, outcome: Outcome) -> None:
     with target.connect(20) as connection:
-        while not stop.is_set():
+        while not stop.wait(PAUSE):
             connection.send(request("GET", "/", None, f"x{next(_NUMBERS):0>50000}: a"))
             receive(connection, outcome)
 
@@ -50,7 +52,7 @@ def long_header_names(target: Target, stop: Stop, outcome: Outcome) -> None:
 def many_versions_and_types(target: Target, stop: Stop, outcome: Outcome) -> None:
     """Long values of the headers that are parsed, each once."""
     with target.connect(20) as connection:
-        while not stop.is_set():
+        while not stop.wait(PAUSE):
             pad = f"{next(_NUMBERS):0>25000}"
             lines = (f"accept: text/x{pad}", f"x-roles: r{pad}")
             connection.send(request("GET", "/resource_providers", None, *lines))
@@ -61,7 +63,7 @@ def many_versions_and_types(target: Target, stop: Stop, outcome: Outcome) -> Non
 def many_different_queries(target: Target, stop: Stop, outcome: Outcome) -> None:
     """Searches that occur once, with queries of 50 kB: what is kept of parsed queries and of answers."""
     with target.connect(60) as connection:
-        while not stop.is_set():
+        while not stop.wait(PAUSE):
             number = next(_NUMBERS)
             names = ",".join(f"CUSTOM_{number}_{n}" for n in range(3_000))
             connection.send(request("GET", f"/resource_providers?name={number:0>25000}"))

@@ -48,8 +48,8 @@ class Target(Service):
 
     @property
     def worker(self) -> int:
-        (worker,) = self.workers_now()
-        return worker
+        """The worker process; during a reload the newer one."""
+        return self.workers_now()[-1]
 
     def connect(self, seconds: float = 20.0, receive_buffer: int | None = None) -> RawConnection:
         return RawConnection(self.port, seconds, receive_buffer)

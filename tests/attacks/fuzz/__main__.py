@@ -44,6 +44,8 @@ def _run(target: Target, options: argparse.Namespace) -> int:
         total.statuses += result.statuses
         for each in (*result.failures, *result.problems):
             print(each, flush=True)
+        if result.unavailable:
+            print("answered 503:", *result.unavailable)
         sent = sum(total.statuses.values())
         print(f"{sent} requests on {options.database}, seed {options.seed}, {rate(sent, begun)}", flush=True)
         if not result.is_good:

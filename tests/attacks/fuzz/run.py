@@ -37,6 +37,8 @@ class Result:
     failures: list[Failure] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """Of the service as a whole."""
+    unavailable: list[int] = field(default_factory=list)
+    """The numbers of requests with a deliberate 503."""
 
     @property
     def is_good(self) -> bool:
@@ -71,6 +73,8 @@ def run(target: Target, seed: int, numbers: range) -> Result:
                     status, reason = 0, repr(broken)
                 with lock:
                     result.statuses[status] += 1
+                    if status == 503:
+                        result.unavailable.append(number)
                     if reason is not None:
                         result.failures.append(Failure(number, reason, content))
 
