@@ -33,7 +33,17 @@ class BoundedCache(Generic[K, V]):
     not change the order, so the entry that was stored first is dropped first, however often it is read.
     """
 
-    __slots__ = ("_bytes", "_entries", "_lock", "_max_bytes", "_max_entries", "_max_key_bytes", "_size_of")
+    __slots__ = (
+        "_bytes",
+        "_lock",
+        "_max_bytes",
+        "_max_entries",
+        "_max_key_bytes",
+        "_size_of",
+        "_sizes",
+        "_values",
+        "get",
+    )
 
     def __init__(
         self,
@@ -48,13 +58,12 @@ class BoundedCache(Generic[K, V]):
         self._max_bytes = max_bytes
         self._max_key_bytes = max_key_bytes
         self._size_of: Callable[[V], int] = size_of or deep_size
-        self._entries: dict[K, tuple[V, int]] = {}
+        self._values: dict[K, V] = {}
+        self._sizes: dict[K, int] = {}
+        self.get: Callable[[K], V | None] = self._values.get
+        """The value of a key, or None. The dictionary's own method: several caches are read per request."""
         self._bytes = 0
         self._lock = threading.Lock()
-
-    def get(self, key: K) -> V | None:
-        entry = self._entries.get(key)
-        return None if entry is None else entry[0]
 
     def put(self, key: K, value: V) -> None:
         """Store the value, in place of the one that this key has."""
@@ -64,9 +73,9 @@ class BoundedCache(Generic[K, V]):
             self._drop(key)
             if key_bytes > self._max_key_bytes or size > self._max_bytes:
                 return
-            while len(self._entries) >= self._max_entries or self._bytes + size > self._max_bytes:
-                self._drop(next(iter(self._entries)))
-            self._entries[key] = value, size
+            while len(self._values) >= self._max_entries or self._bytes + size > self._max_bytes:
+                self._drop(next(iter(self._values)))
+            self._values[key], self._sizes[key] = value, size
             self._bytes += size
 
     def discard(self, key: K) -> None:
@@ -76,19 +85,20 @@ class BoundedCache(Generic[K, V]):
     def drop_oldest_while(self, condition: Callable[[V], bool]) -> None:
         """Drop entries, the oldest first, up to the first one whose value does not meet the condition."""
         with self._lock:
-            while self._entries:
-                key = next(iter(self._entries))
-                if not condition(self._entries[key][0]):
+            while self._values:
+                key = next(iter(self._values))
+                if not condition(self._values[key]):
                     return
                 self._drop(key)
 
     def clear(self) -> None:
         with self._lock:
-            self._entries.clear()
+            self._values.clear()
+            self._sizes.clear()
             self._bytes = 0
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._values)
 
     @property
     def size(self) -> int:
@@ -96,9 +106,8 @@ class BoundedCache(Generic[K, V]):
         return self._bytes
 
     def _drop(self, key: K) -> None:
-        entry = self._entries.pop(key, None)
-        if entry is not None:
-            self._bytes -= entry[1]
+        self._values.pop(key, None)
+        self._bytes -= self._sizes.pop(key, 0)
 
 
 def bounded_cache(

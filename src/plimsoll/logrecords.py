@@ -33,6 +33,10 @@ class Record(logging.LogRecord):
             self.exc_text = format_exception(self.exc_info)  # a formatter that finds it makes none of its own
 
     def getMessage(self) -> str:  # noqa: N802
+        if isinstance(self.msg, str) and self.args:
+            message = self.msg % self.args
+            if message.isprintable():  # nearly all are, and need not be looked at value by value
+                return message
         message = self.msg if isinstance(self.msg, str) else escaped(str(self.msg))
         if isinstance(self.args, Mapping):
             return message % {name: _escaped_value(value) for name, value in self.args.items()}

@@ -79,7 +79,7 @@ def test_of_the_catalog_the_types_are_kept_and_what_was_said_stays_as_it_was(clo
 def test_whoever_looks_into_memory_finds_no_token(clock: Clock) -> None:
     memory = TokenMemory(300, clock=clock)
     memory.put("a-very-secret-token", SAID)
-    assert "a-very-secret-token" not in repr(memory._known._entries)
+    assert "a-very-secret-token" not in repr(memory._known._values)
 
 
 def test_long_answers_take_no_more_bytes_than_there_are(clock: Clock) -> None:
