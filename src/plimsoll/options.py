@@ -227,6 +227,18 @@ PLIMSOLL_OPTS = [
         help="Seconds after which a worker process that does not react is killed and replaced, and its stack logged;"
         " 0 for never.",
     ),
+    cfg.BoolOpt(
+        "log_request_duration",
+        default=False,
+        help="Add the seconds until the response was ready to the log line of each request: duration: 0.001234.",
+    ),
+    cfg.FloatOpt(
+        "slow_request_seconds",
+        default=5.0,
+        min=0,
+        help="A request that takes longer until its response is ready gets a WARNING in the log that says where the"
+        " time went; 0 for never.",
+    ),
 ]
 
 OUR_OPTS: tuple[tuple[str | None, Sequence[cfg.Opt]], ...] = (

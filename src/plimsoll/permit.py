@@ -19,6 +19,9 @@ ENVIRON_KEY = "plimsoll.permit"
 
 
 class Permit(Protocol):
+    waited: float
+    """Seconds that the request has waited for its permit."""
+
     def released(self) -> AbstractContextManager[None]:
         """Give up the permit for the duration of a `with` block, and take it again at its end."""
 
@@ -34,6 +37,8 @@ class Permit(Protocol):
 
 
 class _Unlimited:
+    waited = 0.0
+
     def released(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
 

@@ -3,10 +3,12 @@
 """What the log says about refusals, and that an answer has the same facts."""
 
 import logging
+from pathlib import Path
 
 import pytest
 
-from tests.support.api import Api
+from tests.support.api import Api, api
+from tests.support.wsgi import environ
 
 HOST = "10000000-0000-0000-0000-000000000001"
 CONSUMER = "20000000-0000-0000-0000-00000000000"
@@ -73,3 +75,21 @@ def test_the_detail_of_each_refusal_is_logged_at_debug(client: Api, caplog: pyte
         "Answered: GET /resource_providers: 400 placement.undefined_code: Invalid query string"
     )
     assert "('nope' was unexpected)" in line
+
+
+@pytest.mark.parametrize(("seconds", "warnings"), [(1e-9, 1), (60.0, 0), (0.0, 0)])
+def test_a_request_above_the_threshold_is_a_warning(
+    seconds: float, warnings: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "placement.requestlog")
+    query = "/allocation_candidates?resources=VCPU:1"
+    headers = [("X-Auth-Token", "admin"), ("OpenStack-API-Version", "placement 1.39")]
+    options = {"plimsoll__slow_request_seconds": seconds, "plimsoll__log_request_duration": True}
+    with api(tmp_path / "placement.sqlite", **options) as served:
+        answer = served.application(environ("GET", query, b"", headers), lambda *_: None)  # type: ignore[arg-type]
+        answer.close()  # type: ignore[attr-defined]
+    lines = [record.getMessage() for record in caplog.records if record.name == "placement.requestlog"]
+    assert [line.startswith(f'Slow request: "GET {query}" took ') for line in lines] == [True] * warnings + [
+        False
+    ]
+    assert " duration: 0." in lines[-1]

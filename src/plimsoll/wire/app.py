@@ -10,6 +10,7 @@ of here.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
@@ -29,7 +30,7 @@ from plimsoll.service.placement import (
     TooLong,
     ValueNotKept,
 )
-from plimsoll.wire import health, mount
+from plimsoll.wire import health, mount, timings
 from plimsoll.wire.ahead import Ahead, found_at, seeing
 from plimsoll.wire.answers import UNDATED, Answer, http_date
 from plimsoll.wire.call import REQUEST_ID_KEY, Call
@@ -41,7 +42,7 @@ from plimsoll.wire.health import Probes
 from plimsoll.wire.microversion import ENVIRON_HEADER, HEADER, LOWEST, Version, negotiate, unread_header
 from plimsoll.wire.problems import JSON, STATUS_LINES, Problem, rendered
 from plimsoll.wire.refusallog import log_problem, log_refusal
-from plimsoll.wire.requestlog import REQUEST_ID_HEADER, VERSION_KEY, RequestLog, new_request_id
+from plimsoll.wire.requestlog import REQUEST_ID_HEADER, VERSION_KEY, Durations, RequestLog, new_request_id
 from plimsoll.wire.router import Router
 from plimsoll.wire.routes import ROUTES
 
@@ -76,7 +77,8 @@ def make_app(
     app: WSGIApplication = Unidentified(guarded(api, conf))
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
-    app = ahead = Ahead(RequestLog(app, Probes(placement)), placement, router, prefix)
+    durations = Durations(conf.plimsoll.log_request_duration, conf.plimsoll.slow_request_seconds or math.inf)
+    app = ahead = Ahead(RequestLog(app, Probes(placement), durations), placement, router, prefix)
     if prefix:
         app = mount.Mount(prefix, inside=app, outside=RequestLog(_nothing_but(prefix)))
     app = trusting_no_headers(app, conf)
@@ -157,6 +159,7 @@ class Api:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         version = None
+        timings.lap(environ, timings.AUTHENTICATION)
         try:
             version = negotiate(environ.get(ENVIRON_HEADER))
             environ[VERSION_KEY] = version.text

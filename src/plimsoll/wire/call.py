@@ -12,6 +12,7 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.refusals import Refusal
 from plimsoll.service import providers
 from plimsoll.service.placement import Placement
+from plimsoll.wire import timings
 from plimsoll.wire.bodies.reading import Body, raw_body
 from plimsoll.wire.errors import Refused
 from plimsoll.wire.microversion import Version
@@ -57,7 +58,10 @@ class Call:
 
     def read(self, body: Body) -> Any:
         """What the request carries, in the shape that its version asks for."""
-        return body.read(raw_body(self.environ, self._longest_body), self.version)
+        timings.lap(self.environ, timings.OTHER)
+        raw = raw_body(self.environ, self._longest_body)
+        timings.lap(self.environ, timings.BODY)
+        return body.read(raw, self.version)
 
     def reading_for_provider(self) -> _ForProvider:
         return _ForProvider(self)

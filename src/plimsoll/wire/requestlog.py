@@ -10,12 +10,14 @@ by: they come every few seconds.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import random
 import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -23,9 +25,10 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from oslo_context import context
 
 from plimsoll.logrecords import Record, escaped
-from plimsoll.wire import health
+from plimsoll.wire import health, timings
 from plimsoll.wire.call import REQUEST_ID_KEY
 from plimsoll.wire.problems import JSON
+from plimsoll.wire.timings import Timings
 
 LOG = logging.getLogger("placement.requestlog")  # operators know the line by this name
 
@@ -95,14 +98,30 @@ _DECIDING = (
 )
 
 
-class RequestLog:
-    __slots__ = ("_app", "_in_common", "_probes")
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """Settings: the duration in each line, and the threshold of slow requests."""
 
-    def __init__(self, app: WSGIApplication, probes: WSGIApplication | None = None) -> None:
+    in_each_line: bool = False
+    slow: float = math.inf
+    """Seconds from which on a request gets a WARNING of its own."""
+
+
+class RequestLog:
+    __slots__ = ("_app", "_durations", "_in_common", "_probes")
+
+    def __init__(
+        self,
+        app: WSGIApplication,
+        probes: WSGIApplication | None = None,
+        durations: Durations = Durations(),  # noqa: B008  # it is frozen
+    ) -> None:
         self._app = app
         self._probes = probes or app
+        self._durations = durations
+        form = f"{_FORM} duration: %(duration)s" if durations.in_each_line else _FORM
         # Whoever is forked off after this loads the application anew.
-        self._in_common = {**_IN_COMMON, "process": os.getpid()}
+        self._in_common = {**_IN_COMMON, "msg": form, "process": os.getpid()}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ.get("PATH_INFO") == health.PATH:  # here, so that it needs no layer of its own
@@ -117,7 +136,8 @@ class RequestLog:
             method, address = environ["REQUEST_METHOD"], environ.get("REMOTE_ADDR")
             LOG.debug('Starting request: %s "%s %s"', address, method, _uri(environ))
 
-        logged = _ThenLogged(self._in_common, environ, request_id, start_response)
+        environ[timings.KEY] = Timings(environ)
+        logged = _ThenLogged(self._in_common, environ, request_id, start_response, self._durations)
         logged.answer = self._app(environ, logged.start)
         return logged
 
@@ -125,7 +145,10 @@ class RequestLog:
 class _ThenLogged:
     """An answer. When it is sent the server closes it, and its line is logged: its client does not wait for that."""
 
-    __slots__ = ("_environ", "_headers", "_in_common", "_request_id", "_start_response", "_status", "answer")
+    __slots__ = (
+        *("_environ", "_headers", "_in_common", "_request_id", "_durations", "_start_response", "_status"),
+        "answer",
+    )
 
     def __init__(
         self,
@@ -133,7 +156,9 @@ class _ThenLogged:
         environ: WSGIEnvironment,
         request_id: str,
         start_response: StartResponse,
+        durations: Durations,
     ) -> None:
+        self._durations = durations
         self._in_common = in_common
         self._environ = environ
         self._request_id = request_id
@@ -146,6 +171,7 @@ class _ThenLogged:
     ) -> Callable[[bytes], object]:
         self._status = status
         self._headers = headers
+        timings.lap(self._environ, timings.OTHER)
         headers.append((REQUEST_ID_HEADER, self._request_id))
         if exc_info:
             return self._start_response(status, headers, exc_info)
@@ -159,8 +185,21 @@ class _ThenLogged:
             if hasattr(self.answer, "close"):
                 self.answer.close()
         finally:
-            if self._status is not None and LOG.isEnabledFor(logging.INFO):
-                LOG.handle(_Line(self._in_common, _facts(self._environ, self._status, self._headers)))
+            if self._status is not None:
+                self._log(self._status)
+
+    def _log(self, status: str) -> None:
+        spent: Timings = self._environ[timings.KEY]
+        if spent.total >= self._durations.slow:
+            method = self._environ["REQUEST_METHOD"]
+            LOG.warning(
+                'Slow request: "%s %s" took %.3f s: %s', method, _uri(self._environ), spent.total, spent
+            )
+        if LOG.isEnabledFor(logging.INFO):
+            facts = _facts(self._environ, status, self._headers)
+            if self._durations.in_each_line:
+                facts["duration"] = f"{spent.total:.6f}"
+            LOG.handle(_Line(self._in_common, facts))
 
 
 def new_request_id() -> str:

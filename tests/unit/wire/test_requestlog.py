@@ -4,14 +4,18 @@
 
 import logging
 import re
+import time
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 import pytest
 from oslo_context import context
 
-from plimsoll.wire.requestlog import VERSION_KEY, LoggedRequest, RequestLog
+from plimsoll import permit
+from plimsoll.wire import timings
+from plimsoll.wire.requestlog import VERSION_KEY, Durations, LoggedRequest, RequestLog
 
 ID = re.compile(r"req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -139,3 +143,54 @@ def test_a_global_id_of_another_form_is_dropped(given: str) -> None:
 def test_a_client_that_takes_anything_gets_json(given: str | None, taken: str) -> None:
     environ, _ = call(**({} if given is None else {"HTTP_ACCEPT": given}))
     assert environ["HTTP_ACCEPT"] == taken
+
+
+class Waiting:
+    """A permit that was waited for."""
+
+    waited = 2.5
+
+    def released(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def pause(self) -> None:
+        pass
+
+    def is_client_gone(self) -> bool:
+        return False
+
+
+def timed(durations: Durations, caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:
+    """Levels and lines of a request that has waited 2.5 s for its permit."""
+    environ = {"REQUEST_METHOD": "PUT", "PATH_INFO": "/traits/A", permit.ENVIRON_KEY: Waiting()}
+    with caplog.at_level(logging.INFO, "placement.requestlog"):
+        answer = RequestLog(inner, durations=durations)(environ, lambda *_: None)  # type: ignore[arg-type]
+        answer.close()  # type: ignore[attr-defined]
+    return [(record.levelno, record.getMessage()) for record in caplog.records]
+
+
+def test_the_duration_stands_at_the_end_of_the_line_if_it_is_wanted(caplog: pytest.LogCaptureFixture) -> None:
+    ((_, line),) = timed(Durations(in_each_line=True), caplog)
+    assert re.search(r"microversion: 1\.7 duration: 2\.5\d{5}$", line)
+    caplog.clear()
+    ((_, line),) = timed(Durations(), caplog)
+    assert line.endswith("microversion: 1.7")
+
+
+def test_a_slow_request_is_a_warning_that_says_where_the_time_went(caplog: pytest.LogCaptureFixture) -> None:
+    (level, line), _ = timed(Durations(slow=2), caplog)
+    assert level == logging.WARNING
+    assert re.match(r'Slow request: "PUT /traits/A" took 2\.5\d\d s: waiting for a permit 2\.500 s', line)
+    caplog.clear()
+    assert [level for level, _ in timed(Durations(slow=60), caplog)] == [logging.INFO]
+
+
+def test_the_time_of_each_part_is_counted_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 1.0, 3.0, 3.0001, 7.0])
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    environ: dict[str, Any] = {}
+    environ[timings.KEY] = spent = timings.Timings(environ)
+    for part in (timings.OTHER, timings.SEARCH, timings.ENCODING, timings.OTHER):
+        timings.lap(environ, part)
+    assert str(spent) == "decision and database 5.000 s, search 2.000 s"
+    assert spent.total == 7.0

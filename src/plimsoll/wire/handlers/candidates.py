@@ -13,6 +13,7 @@ from plimsoll.search.answer import Candidates
 from plimsoll.search.budget import Budget, SearchCancelled
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.service import candidates
+from plimsoll.wire import timings
 from plimsoll.wire.answers import Answer, now
 from plimsoll.wire.call import Call, accepted
 from plimsoll.wire.errors import Refused
@@ -33,11 +34,16 @@ def _found(call: Call) -> tuple[bytes, bool]:
     request = candidates_request(call.query_string, call.version)
     permit = permit_of(call.environ)
     budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
-    found = accepted(candidates.find(call.placement, request, call.query_string, budget))
+    timings.lap(call.environ, timings.OTHER)
+    try:
+        found = accepted(candidates.find(call.placement, request, call.query_string, budget))
+    finally:
+        timings.lap(call.environ, timings.SEARCH)
     try:
         body = _encoded(found, request, call, budget)
     except SearchCancelled:
         raise Refused(SearchAbandoned(), {}) from None
+    timings.lap(call.environ, timings.ENCODING)
     return body, found.is_complete and len(found.requests) > 0
 
 
