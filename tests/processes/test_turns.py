@@ -48,6 +48,39 @@ def test_others_are_answered_while_one_has_a_puzzle(tmp_path: Path) -> None:
         assert others > 3, "nobody else was answered meanwhile"
 
 
+def test_others_are_answered_while_thousands_of_claims_are_written(tmp_path: Path) -> None:
+    """One request of a client, which takes the worker some hundred milliseconds without anything to wait for."""
+    host, count = str(uuid4()), 10_000
+    claims = {
+        str(uuid4()): {
+            "allocations": {host: {"resources": {"VCPU": 1}}},
+            "project_id": f"project-{number}",
+            "user_id": "user",
+            "consumer_type": "INSTANCE",
+            "consumer_generation": None,
+        }
+        for number in range(count)
+    }
+    with Service(tmp_path) as service:
+        client = service.client()
+        client.call("POST", "/resource_providers", {"name": host, "uuid": host})
+        inventory = {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": count}}}
+        assert client.call("PUT", f"/resource_providers/{host}/inventories", inventory)[0] == 200
+        claiming = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+        headers = {"x-auth-token": "admin", "openstack-api-version": "placement 1.39"}
+        body = json.dumps(claims)
+        claiming.request("POST", "/allocations", body, headers | {"content-type": "application/json"})
+        others = 0
+        while not select.select([claiming.sock], [], [], 0)[0]:
+            assert client.call("GET", f"/resource_providers/{host}")[0] == 200
+            others += 1
+        assert claiming.getresponse().status == 204
+        claiming.close()
+        usages = client.call("GET", f"/resource_providers/{host}/usages")[1]["usages"]
+        assert usages == {"VCPU": count}
+    assert others > 50, "other clients waited for the whole of it"
+
+
 def test_those_who_have_asked_by_now_are_written_together(tmp_path: Path) -> None:
     """On SQLite nobody has to wait for anything before a commit; who would not look around would commit alone."""
     hosts = [str(uuid4()) for _ in range(8)]

@@ -8,13 +8,14 @@ import logging
 
 from sqlalchemy import Connection
 
-from plimsoll.domain.effects import Reload
+from plimsoll.domain.effects import Effect, Reload
 from plimsoll.ledger.history import decode
 from plimsoll.ledger.reading import read_all
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes
 from plimsoll.storage.faults import DatabaseFault
 from plimsoll.storage.head import Head
+from plimsoll.turns import Pace
 
 LOG = logging.getLogger(__name__)
 
@@ -48,7 +49,11 @@ def _missed(conn: Connection, place: Head, head: Head) -> list[str] | None:
 def _apply(missed: list[str], snapshot: Snapshot, head: Head) -> Snapshot | None:
     """The snapshot after these changes, or None if they do not tell all, or do not fit what memory holds."""
     try:
-        effects = [effect for text in missed for effect in decode(text)]
+        effects: list[Effect] = []
+        pause = Pace()
+        for text in missed:
+            effects += decode(text)
+            pause()
         if any(isinstance(effect, Reload) for effect in effects):
             return None
         return snapshot.after(head, effects)

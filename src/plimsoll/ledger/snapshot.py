@@ -19,6 +19,7 @@ from plimsoll.domain.world import World
 from plimsoll.ledger.answers import Answers
 from plimsoll.search.index import Change, Claim, Index, is_claim
 from plimsoll.storage.head import Head
+from plimsoll.turns import Pace
 
 MOST_TOUCHED = 64
 """So many providers the index may be behind."""
@@ -64,9 +65,11 @@ class Snapshot:
     def after(self, head: Head, effects: Iterable[Effect]) -> Snapshot:
         """The snapshot after these effects."""
         world, touched = self.world, set[str]()
+        pause = Pace()
         for effect in effects:
             touched.update(effect.providers(world))
             world = effect.apply(world)
+            pause()
         return self.advanced(head, world, touched)
 
     def advanced(self, head: Head, world: World, touched: set[str]) -> Snapshot:

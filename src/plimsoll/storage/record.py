@@ -8,7 +8,7 @@ the order in which it comes (see `rows`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
@@ -152,15 +152,22 @@ class Recorder:
         others = provider.aggregates ^ effect.aggregates
         entries = self._reading.entries(self._registers.aggregates, others)
         # The database may know an aggregate in another spelling that it takes for the same.
-        aggregates = frozenset(entries[uuid].name if uuid in others else uuid for uuid in effect.aggregates)
-        ids = {entries[uuid].name: entries[uuid].id for uuid in others}
+        kept = {uuid: entries[uuid].name for uuid in self._paced(others)}
+        ids = {entries[uuid].name: entries[uuid].id for uuid in self._paced(others)}
+        aggregates = frozenset(kept.get(uuid, uuid) for uuid in self._paced(effect.aggregates))
         self._replace_marks(
             _AGGREGATE,
             provider.id,
-            gone=[ids[uuid] for uuid in provider.aggregates - aggregates],
-            new=[ids[uuid] for uuid in aggregates - provider.aggregates],
+            gone=[ids[uuid] for uuid in self._paced(provider.aggregates - aggregates)],
+            new=[ids[uuid] for uuid in self._paced(aggregates - provider.aggregates)],
         )
         return e.AggregatesSet(effect.provider, aggregates)
+
+    def _paced(self, names: Iterable[str]) -> Iterator[str]:
+        """The same names. Other requests run meanwhile."""
+        for name in names:
+            self._pause()
+            yield name
 
     def _replace_marks(self, columns: Columns, provider_id: int, *, gone: list[int], new: list[int]) -> None:
         if gone:

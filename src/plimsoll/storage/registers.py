@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Set
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, Connection, String, bindparam, insert, select
+from sqlalchemy import Column, Connection, String, insert
 
 from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage import tables as t
+from plimsoll.storage.statements import Columns, insertion, query, written
 
 REMEMBERED = 50_000
 MOST_BYTES = 400_000
@@ -39,7 +40,8 @@ class Register:
         self.most_at_once = MOST_BYTES // (8 * column.type.length)
         """Names in one statement."""
         self.known: dict[str, Entry] = {}
-        self.query = select(column.table.c.id, column).where(column.in_(bindparam("names", expanding=True)))
+        self.columns = Columns(column.table, (column.name, "created_at"))
+        self.query = f"SELECT id, {column.name} FROM {column.table.name} WHERE {column.name} IN (...)"  # noqa: S608
 
     def forget(self) -> None:
         """The database may be another than the one that they were read from."""
@@ -71,7 +73,11 @@ class Reading:
         missing = [name for name in sorted(names) if name not in found and name not in known]
         if missing:
             found.update(self._looked_up(register, missing))
-        return {name: found.get(name) or known[name] for name in names}
+        entries: dict[str, Entry] = {}
+        for name in names:
+            entries[name] = found.get(name) or known[name]
+            self._pause()
+        return entries
 
     def remember(self) -> None:
         for register, found in self._found.items():
@@ -92,14 +98,16 @@ class Reading:
             ((key, name),) = new.items()
             there[key] = Entry(self._made(register.column, name), name)
         elif new:
-            column = register.column
-            rows = [{column.name: name, "created_at": self._now} for name in sorted(new.values())]
-            self._conn.execute(insert(column.table).values(rows))
+            at = written(self._conn.dialect, self._now)
+            rows = [(name, at) for name in sorted(new.values())]
+            for statement in insertion(self._conn.dialect, register.columns, rows):
+                self._conn.exec_driver_sql(statement.sql, tuple(statement.values))
             there |= self._rows(register, [*new.values()])
         return there
 
     def _rows(self, register: Register, names: list[str]) -> dict[str, Entry]:
-        rows = [Entry(*row) for row in self._conn.execute(register.query, {"names": names})]
+        asked = query(self._conn.dialect, register.query, names)
+        rows = [Entry(*row) for row in self._conn.exec_driver_sql(asked.sql, tuple(asked.values))]
         return {register.key(entry.name): entry for entry in rows}
 
     def _made(self, column: Column[Any], name: str) -> int:

@@ -23,6 +23,10 @@ MOST_PARAMETERS = 5_000
 of 1 MB, and SQLite runs it without a pause."""
 
 
+MOST_CHANGED = 250
+"""Rows that one statement changes: databases compare the key of each row with the keys of all of them."""
+
+
 class Statement(NamedTuple):
     """Words with a mark in the place of each value. Where a mark is `%s`, there is no other percent sign in them."""
 
@@ -90,7 +94,7 @@ def change(
         return [Statement(sql, [*values, value_alike, value])]
     begin, when = _change(dialect, columns, same)
     statements = []
-    for some in _chunks(rows, MOST_PARAMETERS // (2 * len(names) + 1)):
+    for some in _chunks(rows, MOST_CHANGED):
         keys, *each = zip(*some, strict=True)
         cases = [chain.from_iterable(zip(keys, values, strict=True)) for values in each]
         sql = begin.replace(when, when * len(some)) + _group(dialect, len(some))

@@ -19,10 +19,14 @@ from pymysql import err
 from pymysql.connections import Connection
 from pymysql.constants import COMMAND, CR, FIELD_TYPE, SERVER_STATUS
 
+from plimsoll.turns import give_way
+
 _OK, _NULL, _END, _ERROR = 0x00, 0xFB, 0xFE, 0xFF
 _LONGEST_END = 9
 _LONGEST = 0xFFFFFF
 _AT_ONCE = 1 << 14
+_ROWS_AT_ONCE = 500
+"""Rows that are read before other requests run."""
 _QUERY, _PREPARE = bytes((COMMAND.COM_QUERY,)), bytes((COMMAND.COM_STMT_PREPARE,))
 _EXECUTE = bytes((COMMAND.COM_STMT_EXECUTE,))
 _ONCE_WITHOUT_CURSOR = b"\0\1\0\0\0"
@@ -177,6 +181,8 @@ def _answer(stream: _Stream) -> tuple[list[tuple[Any, ...]], int]:
         if packet[0] == _END and len(packet) < _LONGEST_END:
             return rows, packet[3] | packet[4] << 8
         rows.append(_row(packet, readers))
+        if not len(rows) % _ROWS_AT_ONCE:
+            give_way()
 
 
 def _row(packet: bytes, readers: list[Callable[[bytes], Any]]) -> tuple[Any, ...]:

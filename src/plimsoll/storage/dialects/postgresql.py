@@ -36,7 +36,7 @@ from plimsoll.storage.faults import (
 )
 from plimsoll.storage.head import GUARD, QUERY
 from plimsoll.storage.statements import Statement
-from plimsoll.turns import wait_for_input, wait_for_input_or_room
+from plimsoll.turns import give_way, wait_for_input, wait_for_input_or_room
 
 T = TypeVar("T")
 
@@ -85,6 +85,9 @@ _NOT_LET_IN = re.compile(
 )
 
 _HEAD = b"plimsoll_head"
+
+ROWS_AT_ONCE = 1_000
+"""Rows that are read before other requests run."""
 
 _INTEGERS = frozenset((20, 21, 23))
 _DONE = (psycopg.pq.ExecStatus.COMMAND_OK, psycopg.pq.ExecStatus.TUPLES_OK)
@@ -190,7 +193,11 @@ class PostgreSQL(Server):
 
     def rows(self, connection: Any, statement: Statement) -> list[Any]:
         # The driver has it prepared after a few times.
-        found: list[Any] = connection.execute(statement.sql, statement.values).fetchall()
+        cursor = connection.execute(statement.sql, statement.values)
+        found: list[Any] = cursor.fetchmany(ROWS_AT_ONCE)
+        while len(found) < cursor.rowcount:
+            give_way()
+            found += cursor.fetchmany(ROWS_AT_ONCE)
         return found
 
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
@@ -303,10 +310,14 @@ def _rows(connection: Any, result: Any) -> list[tuple[Any, ...]]:
             )
         raise psycopg.errors.error_from_result(result, "utf-8")
     columns = [(column, result.ftype(column) in _INTEGERS) for column in range(result.nfields)]
-    return [
-        tuple([_value(result.get_value(row, column), is_integer) for column, is_integer in columns])
-        for row in range(result.ntuples)
-    ]
+    rows: list[tuple[Any, ...]] = []
+    for row in range(result.ntuples):
+        rows.append(
+            tuple([_value(result.get_value(row, column), is_integer) for column, is_integer in columns])
+        )
+        if not len(rows) % ROWS_AT_ONCE:
+            give_way()
+    return rows
 
 
 def _value(content: bytes | None, is_integer: bool) -> Any:

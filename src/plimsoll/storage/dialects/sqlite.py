@@ -37,7 +37,7 @@ from plimsoll.storage.faults import (
 )
 from plimsoll.storage.head import GUARD, QUERY, Head
 from plimsoll.storage.statements import Statement, query
-from plimsoll.turns import Errand
+from plimsoll.turns import Errand, Pace, aside, give_way
 
 # Our own writers queue at the turnstile, so only a stranger (a shell, a backup) can make SQLite wait at all.
 BUSY_SECONDS = 15.0
@@ -50,6 +50,11 @@ WRITER_CACHE_KIB = 16_384
 LONG_COMMIT = 0.003
 """Seconds. On a disk that keeps what it is given at once a commit takes a tenth of that."""
 """A claim touches some page of every index, each time another one."""
+
+MANY_STATEMENTS = 50
+"""In a batch of common size there are ten. A batch with more is committed in another thread."""
+ROWS_AT_ONCE = 1_000
+"""Rows that are read before other requests run: SQLite finds them in this thread, one by one."""
 
 IDLE_READERS = 8
 
@@ -136,14 +141,14 @@ class SQLite:
     def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
         driver = _driver(connection)
         try:
-            return [driver.execute(*each).fetchall() for each in queries]
+            return [_fetch(driver.execute(*each)) for each in queries]
         except sqlite3.Error as error:
             raise as_sqlalchemys(error, connection.dialect) from error
 
     def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
         looker, dialect = self._lookers.take(), self._readers.dialect
         try:
-            rows: list[Any] = looker.driver.execute(*query(dialect, sql, values)).fetchall()
+            rows = _fetch(looker.driver.execute(*query(dialect, sql, values)))
         except BaseException as error:
             looker.connection.invalidate()
             if isinstance(error, sqlite3.Error):
@@ -157,10 +162,15 @@ class SQLite:
         assert writing is not None, "a transaction that writes"
         driver: sqlite3.Connection = writing.driver
         try:
+            pause = Pace()
             for each in statements:
                 driver.execute(*each)
+                pause()
             try:
-                self._commit.do(lambda: driver.execute("COMMIT"))  # it waits for the disk
+                if len(statements) > MANY_STATEMENTS:
+                    aside(lambda: driver.execute("COMMIT"))
+                else:
+                    self._commit.do(lambda: driver.execute("COMMIT"))  # it waits for the disk
             except Exception as error:
                 tell_outcome(as_sqlalchemys(error, connection.dialect), self.fault_of)
                 raise
@@ -271,6 +281,18 @@ class SQLite:
 
 def _set_up_reader(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA query_only = ON")
+
+
+def _fetch(cursor: sqlite3.Cursor) -> list[Any]:
+    """All rows; other requests run between a thousand and the next."""
+    rows: list[Any] = cursor.fetchmany(ROWS_AT_ONCE)
+    while len(rows) and not len(rows) % ROWS_AT_ONCE:
+        give_way()
+        some = cursor.fetchmany(ROWS_AT_ONCE)
+        if not some:
+            break
+        rows += some
+    return rows
 
 
 def _begin_reading(connection: Connection) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.domain.claims import UNGUARDED, Claim
+from plimsoll.turns import Pace
 from plimsoll.wire.bodies.patterns import GENERATION, GROUP_SUFFIX, NAME, OWNER, UUID, UUID_KEY
 from plimsoll.wire.bodies.reading import Body
 from plimsoll.wire.features import Feature as F
@@ -92,6 +93,16 @@ def by_consumer(at_least: int) -> Plain:
 
 
 SEVERAL_CONSUMERS = Body(by_consumer(at_least=1))
+
+
+def claims_of(content: Mapping[str, Any], version: Version) -> list[Claim]:
+    """The claims of several consumers. Other requests run meanwhile."""
+    claims: list[Claim] = []
+    pause = Pace()
+    for consumer, given in content.items():
+        claims.append(claim_of(consumer, given, version))
+        pause()
+    return claims
 
 
 def claim_of(consumer: str, content: Mapping[str, Any], version: Version) -> Claim:

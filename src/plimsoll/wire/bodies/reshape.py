@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.domain.reshape import NewInventories, Reshape
-from plimsoll.wire.bodies.allocations import by_consumer, claim_of
+from plimsoll.wire.bodies.allocations import by_consumer, claims_of
 from plimsoll.wire.bodies.inventories import REPLACE_SHAPE, all_figures_of, inventory_of
 from plimsoll.wire.bodies.patterns import UUID_KEY
 from plimsoll.wire.bodies.reading import Body
@@ -36,9 +36,7 @@ def reshape_of(content: Mapping[str, Any], version: Version) -> Reshape:
         inventories={
             provider: _new_inventories(provider, given) for provider, given in content["inventories"].items()
         },
-        claims=tuple(
-            claim_of(consumer, given, version) for consumer, given in content["allocations"].items()
-        ),
+        claims=tuple(claims_of(content["allocations"], version)),
     )
 
 

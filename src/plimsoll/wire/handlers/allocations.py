@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from plimsoll.service import allocations
 from plimsoll.wire.answers import Answer, document, now
-from plimsoll.wire.bodies.allocations import ONE_CONSUMER, SEVERAL_CONSUMERS, claim_of
+from plimsoll.wire.bodies.allocations import ONE_CONSUMER, SEVERAL_CONSUMERS, claim_of, claims_of
 from plimsoll.wire.call import Call, accepted
 from plimsoll.wire.problems import Problem
 from plimsoll.wire.queries.usages import allocations_request
@@ -41,8 +41,7 @@ def claim(call: Call) -> Answer:
 
 def claim_for_several(call: Call) -> Answer:
     content = call.read(SEVERAL_CONSUMERS)
-    claims = [claim_of(consumer, given, call.version) for consumer, given in content.items()]
-    accepted(allocations.claim(call.placement, call.actor, claims))
+    accepted(allocations.claim(call.placement, call.actor, claims_of(content, call.version)))
     return Answer(204)
 
 
