@@ -68,6 +68,23 @@ def all_have_arrived(running: Plimsoll) -> None:
         assert running.ask("GET", "/").status == 200
 
 
+def test_known_tokens_and_probes_are_answered_while_keystone_hangs(
+    patient: Plimsoll, keystone: FakeKeystone, pool: ThreadPoolExecutor
+) -> None:
+    assert patient.ask("GET", PATH, "good known").status == 200
+    keystone.hang()
+    waiting = [pool.submit(patient.ask, "GET", PATH, f"good {number}") for number in range(30)]
+    keystone.wait_for_validations(1 + 3)
+    for _ in range(3):
+        assert patient.ask("GET", PATH, "good known").status == 200
+        assert patient.ask("GET", "/").status == 200
+        assert patient.ask("GET", "/healthz?ready").status == 200
+        assert patient.ask("GET", PATH).status == 401
+    assert not any(each.done() for each in waiting)
+    keystone.release()
+    assert [each.result().status for each in waiting] == [200] * 30
+
+
 @pytest.mark.parametrize(("token", "status"), [("good one", 200), ("bad one", 401)])
 def test_equal_tokens_share_one_validation_whatever_its_outcome(
     patient: Plimsoll, keystone: FakeKeystone, pool: ThreadPoolExecutor, token: str, status: int

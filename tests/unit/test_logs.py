@@ -15,6 +15,7 @@ from oslo_context import context
 from oslo_log import log
 from oslo_log.formatters import ContextFormatter, JSONFormatter
 
+from plimsoll.bounded_cache import deep_size
 from plimsoll.logs import MOMENT, Deferred, JSONLines, QuickFormatter
 from plimsoll.wire.requestlog import _IN_COMMON, LoggedRequest, _Line
 
@@ -64,6 +65,17 @@ def test_the_line_of_a_request_has_all_that_a_format_may_ask_for(conf: cfg.Confi
     made = _Line(_IN_COMMON, dict.fromkeys(FACTS, "x"))
     assert made.__dict__.keys() == line().__dict__.keys()
     assert quick.format(made) == slow.format(logging.makeLogRecord(dict(made.__dict__)))
+
+
+def test_long_names_of_callers_do_not_stay_in_memory(conf: cfg.ConfigOpts) -> None:
+    quick = QuickFormatter(ContextFormatter(project="placement", version="1", config=conf), conf)
+    try:
+        for number in range(200):
+            LoggedRequest({"HTTP_X_USER_ID": f"{number}" + "u" * 50_000}, "req-1", None)
+            quick.format(line())
+        assert deep_size(tuple(quick._callers._entries.items())) < 100_000
+    finally:
+        context._request_store.context = None
 
 
 def test_an_identity_that_names_the_request_is_that_of_this_request(conf: cfg.ConfigOpts) -> None:

@@ -304,3 +304,11 @@ def test_a_capacity_may_be_larger_than_any_machine_number() -> None:
     vast = replace(HOST, inventories={"VCPU": Inventory(total=2**31 - 1, allocation_ratio=3.4e38)})
     summary = candidates_at(39, Candidates(in_columns(), picked(vast)))["provider_summaries"]["host"]
     assert summary["resources"]["VCPU"]["capacity"] == vast.inventories["VCPU"].capacity
+
+
+def test_providers_under_a_long_prefix_are_not_cached() -> None:
+    for number in range(3):
+        prefix = f"/{number}" + "p" * 5_000
+        (host,) = shown([HOST], 39, prefix)
+        assert host["links"][0]["href"] == f"{prefix}/resource_providers/host"
+        assert not any(prefix in str(variant) for variant in providers._variants._kept)

@@ -16,7 +16,7 @@ from plimsoll.search.picked import Picked
 from plimsoll.wire.answers import last_known
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
-from plimsoll.wire.views.kept import OfChunks, Variants, separated
+from plimsoll.wire.views.kept import Kept, OfChunks, Variants, separated
 
 _LINKS = (
     ("inventories", None),
@@ -31,6 +31,9 @@ _HERE = "\0"
 
 _variants = Variants()
 
+MAX_LINK_BYTES = 4096
+"""Of all links of a provider, beyond which its JSON is not cached."""
+
 
 def path_of(uuid: str) -> str:
     return f"/resource_providers/{uuid}"
@@ -42,7 +45,10 @@ def provider(one: Provider, version: Version, prefix: str) -> bytes:
 
 def providers(several: Picked, version: Version, prefix: str) -> bytes:
     links, nested = _links(version, prefix), version.has(F.PROVIDER_TREES)
-    kept = _variants.of((links, nested), partial(_encoded, links=links, nested=nested))
+    encode = partial(_encoded, links=links, nested=nested)
+    # The prefix of the links may be text of a client, where proxy headers are parsed.
+    is_short = sum(map(len, links)) <= MAX_LINK_BYTES
+    kept = _variants.of((links, nested), encode) if is_short else Kept(encode)
     return b"".join((b'{"resource_providers":[', *separated(kept.of(several)), b"]}"))
 
 

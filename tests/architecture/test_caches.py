@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""No cache grows with what clients send: caches that count entries only are listed here, all are in the documentation."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "plimsoll"
+PAGE = ROOT / "docs" / "internals" / "caches.md"
+
+UNBOUNDED_IN_BYTES = {"lru_cache", "cache"}
+BOUNDED_IN_BYTES = {"bounded_cache", "BoundedCache"}
+
+REASONS = {
+    ("access/keystone.py", "_environ_key"): "names of headers from the code of keystonemiddleware",
+    ("cli/unused.py", "_old_names"): "of a command, not of the service",
+    ("domain/provider.py", "_in_order"): "sets of traits that exist; a name has at most 255 characters",
+    ("memory.py", "_malloc_trim"): "no argument",
+    ("search/filters.py", "admitting"): "a class that exists and a number",
+    ("serving/headers.py", "_cached_key"): "names of headers, short ones only",
+    ("storage/dialects/collation.py", "ratio_in_single_precision"): "a number",
+    ("storage/dialects/packets.py", "_time"): "a time in the form of the database",
+    ("storage/statements.py", "_change"): "columns of our tables",
+    ("storage/statements.py", "_insertion"): "columns of our tables",
+    ("storage/statements.py", "_query"): "SQL of our own and a number",
+    ("storage/statements.py", "_setting"): "columns of our tables",
+    ("storage/statements.py", "_writer_of_times"): "a dialect",
+    ("storage/statements.py", "written"): "a time",
+    ("turns.py", "_gevent"): "no argument",
+    ("turns.py", "_looking"): "a file descriptor",
+    ("wire/answers.py", "_http_date"): "a time",
+}
+"""Uses of functools.lru_cache and functools.cache, and why their keys cannot be long."""
+
+
+def uses(names: set[str]) -> set[tuple[str, str]]:
+    return {
+        (str(file.relative_to(SOURCE)), name)
+        for file in SOURCE.rglob("*.py")
+        if file.name != "bounded_cache.py"
+        for name in used_in(file.read_text(), names)
+    }
+
+
+def used_in(text: str, names: set[str]) -> Iterator[str]:
+    """What is cached: a decorated function, or the target of an assignment."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if any(mentions(decorator, names) for decorator in node.decorator_list):
+                yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value and mentions(node.value, names):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            yield ast.unparse(target)
+
+
+def mentions(node: ast.AST, names: set[str]) -> bool:
+    return any(
+        (isinstance(each, ast.Name) and each.id in names)
+        or (isinstance(each, ast.Attribute) and each.attr in names and ast.unparse(each.value) == "functools")
+        for each in ast.walk(node)
+    )
+
+
+def test_each_cache_that_does_not_count_bytes_has_a_reason() -> None:
+    assert uses(UNBOUNDED_IN_BYTES) == set(REASONS), (
+        "A cache whose key has text of a request needs bounded_cache; another one needs a reason in REASONS."
+    )
+
+
+def test_each_cache_is_documented() -> None:
+    documented = set(re.findall(r"`([\w/]+\.py)`", PAGE.read_text()))
+    files = {file for file, _ in uses(UNBOUNDED_IN_BYTES | BOUNDED_IN_BYTES)}
+    assert files <= documented
+    assert [name for name in documented if not (SOURCE / name).exists() and not (ROOT / name).exists()] == []
+
+
+def test_a_cache_would_be_found_however_it_is_written() -> None:
+    text = """
+import functools
+from functools import lru_cache
+@functools.lru_cache(maxsize=1)
+def decorated(): ...
+assigned = lru_cache(maxsize=1)(decorated)
+class Kept:
+    def __init__(self):
+        self.method = lru_cache(1)(self.compute)
+        self.entries: BoundedCache[str, int] = BoundedCache(1, 1)
+"""
+    assert set(used_in(text, {"lru_cache"})) == {"decorated", "assigned", "self.method"}
+    assert set(used_in(text, {"BoundedCache"})) == {"self.entries"}
