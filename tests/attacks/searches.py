@@ -11,18 +11,20 @@ from tests.attacks.sockets import request
 from tests.attacks.target import Target
 
 
-def groups(count: int, units: int, policy: str, limit: int | None = None) -> bytes:
-    """A request for this many groups of units of the devices."""
-    asked = "&".join(f"resources{n}=CUSTOM_DEVICE:{units}" for n in range(1, count + 1))
+def groups(*units: int, policy: str, limit: int | None = None) -> bytes:
+    """A request with a group for each of these amounts of the devices' units."""
+    asked = "&".join(f"resources{n}=CUSTOM_DEVICE:{amount}" for n, amount in enumerate(units, 1))
     bound = "" if limit is None else f"&limit={limit}"
     return request("GET", f"/allocation_candidates?{asked}&group_policy={policy}{bound}")
 
 
-ENDLESS = groups(40, 5, "none", 1)
-"""Each of 32 devices has room for one group of 5, and there are 40: no combination fits, and there are many."""
-LARGE = groups(4, 1, "isolate")
+TOO_MANY = groups(*[5] * 40, policy="none", limit=1)
+"""Each of 32 devices has room for one group of 5, and there are 40."""
+ENDLESS = groups(*[5] * 24, *[4] * 20, policy="none", limit=1)
+"""24 devices take a group of 5, the 8 others two groups of 4 each, and there are 20: only all combinations show it."""
+LARGE = groups(1, 1, 1, 1, policy="isolate")
 """863,040 candidates."""
-LARGER = groups(8, 1, "isolate")
+LARGER = groups(*[1] * 8, policy="isolate")
 
 
 @attack("6")
@@ -70,7 +72,7 @@ def large_answers_that_are_not_read(target: Target, stop: Stop, outcome: Outcome
     def ask(_: int) -> None:
         while not stop.is_set():
             with suppress(OSError), target.connect(5, receive_buffer=4096) as connection:
-                connection.try_send(groups(4, 1, "isolate", 5_000))
+                connection.try_send(groups(1, 1, 1, 1, policy="isolate", limit=5_000))
                 if stop.wait(5.0):
                     return
 

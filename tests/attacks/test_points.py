@@ -98,8 +98,9 @@ def test_a_refused_document_gets_a_short_answer(
     assert len(answer.body) <= MOST_ERROR_BYTES
 
 
-def test_a_search_without_end_is_ended(target: Target) -> None:
-    answer = answer_to(target, searches.ENDLESS, 20)
+@pytest.mark.parametrize("content", [searches.TOO_MANY, searches.ENDLESS], ids=["40 groups", "44 groups"])
+def test_a_search_without_end_is_ended(content: bytes, target: Target) -> None:
+    answer = answer_to(target, content, 20)
     assert answer.status in (200, 503)
     if answer.status == 503:
         (error,) = answer.json["errors"]
