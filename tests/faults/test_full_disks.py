@@ -23,6 +23,7 @@ from tests.faults.services import assert_unavailable, says_nothing_was_changed, 
 from tests.support import databases as on
 from tests.support.api import Answer, Api, api
 from tests.support.servers import Server
+from tests.support.waiting import eventually
 
 MEGABYTES = {"sqlite": 16, "postgresql": 160, "mariadb": 300}
 MOST_CLAIMS = 400
@@ -72,7 +73,18 @@ class Case:
     @property
     def has_ended_itself(self) -> bool:
         """InnoDB does when it cannot write what it must; an operator's service manager starts it again."""
-        return self.server is not None and not self.server.is_running
+        if self.server is None or self._answers(self.server):
+            return False
+        server = self.server
+        return eventually(lambda: not server.is_running)  # it writes its stack to its log first
+
+    @staticmethod
+    def _answers(server: Server) -> bool:
+        try:
+            server.run_sql("SELECT 1")
+        except Exception:  # whatever it is, a reader would get it as well
+            return False
+        return True
 
     def assert_reads_go_on(self) -> None:
         if not self.has_ended_itself:

@@ -267,3 +267,8 @@ def _log_statements(verbosity: int) -> None:
     if verbosity >= 50:
         level = logging.DEBUG if verbosity >= 100 else logging.INFO
         logging.getLogger("sqlalchemy.engine").setLevel(level)
+        return
+    pool = logging.getLogger("sqlalchemy.pool")
+    if pool.level == logging.NOTSET:
+        # It logs a traceback for each lost connection that cannot be closed in order. What was lost is logged as an outage.
+        pool.setLevel(logging.CRITICAL)
