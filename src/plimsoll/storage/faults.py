@@ -22,6 +22,8 @@ class DatabaseFault(Exception):
     """After how many seconds a client may try again."""
     is_outage = False
     """Whether other requests fail as well for the same reason."""
+    advice = ""
+    """A remedy for operators, logged with the fault."""
 
     def __init__(self, reason: object = "") -> None:
         # Some drivers give several lines. A fault is logged as one.
@@ -34,6 +36,14 @@ class Unreachable(DatabaseFault):
     summary = "The database cannot be reached."
     retry_after = 2
     is_outage = True
+    advice = "Check that the server runs, and its address in [placement_database]connection."
+
+
+class TooManyConnections(Unreachable):
+    """The server runs, and has as many connections as it allows."""
+
+    summary = "The database server takes no more connections."
+    advice = "Raise the server's limit of connections, or lower [placement_database]max_pool_size or the number of workers."
 
 
 class Busy(DatabaseFault):
@@ -62,10 +72,25 @@ class Refusing(DatabaseFault):
     is_outage = True
 
 
+class ReadOnly(Refusing):
+    """A standby, a server that was set to read-only, or a file without the right to write."""
+
+    summary = "The database is read-only."
+    advice = "Connect to the primary server, or make this database writable."
+
+
+class DiskFull(Refusing):
+    """No space for what is to be written, or an error of the disk."""
+
+    summary = "The database cannot write to its disk."
+    advice = "Check the space on the database server's disk, and the server's log."
+
+
 class NotPermitted(Refusing):
     """A right is missing, or there is no way in. Whose it would have to be is for the log alone."""
 
     summary = "The database does not permit this."
+    advice = "Check the user, the password and the rights of the user in [placement_database]connection."
 
     def __init__(self, reason: object = "", user: str | None = None) -> None:
         super().__init__(f"To the user {user!r}: {reason}" if user else reason)
@@ -75,6 +100,7 @@ class NoSuchDatabase(Refusing):
     """The server has no database of the name in the URL, or the SQLite file cannot be opened."""
 
     summary = "There is no such database."
+    advice = "Correct the name in [placement_database]connection, or create the database and run `plimsoll db sync`."
 
 
 class ValueNotKept(Exception):

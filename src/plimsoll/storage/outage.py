@@ -46,10 +46,11 @@ class Outage:
             # A server that is read-only or full answers reads. They must not end the outage of writes.
             self._writes_only = write and isinstance(fault, Refusing)
             LOG.error(
-                "Database outage: %s: %s %s are answered with status 503 until it is over; further failures are logged at"
+                "Database outage: %s: %s %s%s are answered with status 503 until it is over; further failures are logged at"
                 " level DEBUG.",
                 self._where,
                 fault,
+                f"{fault.advice} " if fault.advice else "",
                 "Writes" if self._writes_only else "Requests that need the database",
             )
 

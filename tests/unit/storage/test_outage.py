@@ -40,8 +40,8 @@ def test_what_fails_during_an_outage_is_logged_at_debug(
     assert levels == [logging.ERROR, *[logging.DEBUG] * 3, logging.WARNING]
     began, *_, over = (text for _, text in texts(caplog))
     assert began == (
-        "Database outage: the database: The database cannot be reached. refused is it running? Requests that need the"
-        " database are answered with status 503 until it is over; further failures are logged at level DEBUG."
+        "Database outage: the database: The database cannot be reached. refused is it running? Check that the server runs, and"
+        " its address in [placement_database]connection. Requests that need the database are answered with status 503 until it is over; further failures are logged at level DEBUG."
     )
     assert over == "Database outage over: the database works again after 5.0 s, in which 4 operations failed."
 

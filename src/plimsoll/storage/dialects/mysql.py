@@ -28,12 +28,14 @@ from plimsoll.storage.faults import (
     Busy,
     ConstraintFailed,
     DatabaseFault,
+    DiskFull,
     Interrupted,
     NoSuchDatabase,
     NotPermitted,
     Overtaken,
-    Refusing,
+    ReadOnly,
     TooLong,
+    TooManyConnections,
     Unreachable,
     ValueNotKept,
     asked_again_if_lost,
@@ -58,13 +60,13 @@ BESIDE_STATEMENTS = 256
 _FAULTS: dict[type[DatabaseFault | ValueNotKept], frozenset[int]] = {
     Unreachable: frozenset(
         (
-            *(1040, 1203, 1226),  # too many connections
             *(1042, 1043, 1053, 1079, 1080, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 4031),  # lost or ended
             1047,  # Galera: this node does not belong to the cluster at present
             1180,  # an error during a commit, which was undone
             *(2002, 2003, 2005, 2006, 2012, 2013, 2014, 2026, 2055),  # the client's own words for it
         )
     ),
+    TooManyConnections: frozenset((1040, 1203, 1226)),
     Busy: frozenset(
         (
             *(1205, 1213),  # a lock not to be had in time; a deadlock, or a race lost between Galera nodes
@@ -73,12 +75,8 @@ _FAULTS: dict[type[DatabaseFault | ValueNotKept], frozenset[int]] = {
     ),
     Interrupted: frozenset((1317, 1969, 3024)),
     Overtaken: frozenset((3819, 4025)),  # a check has failed: which one is in the text
-    Refusing: frozenset(
-        (
-            *(1290, 1792, 1836, 1874),  # read-only
-            *(3, 1021, 1026, 1030, 1114, 1194),  # the disk is full, or broken
-        )
-    ),
+    ReadOnly: frozenset((1290, 1792, 1836, 1874)),
+    DiskFull: frozenset((3, 1021, 1026, 1030, 1114, 1194)),
     NoSuchDatabase: frozenset((1049,)),
     NotPermitted: frozenset(
         (

@@ -26,11 +26,14 @@ from plimsoll.storage.faults import (
     Busy,
     ConstraintFailed,
     DatabaseFault,
+    DiskFull,
     Interrupted,
     NoSuchDatabase,
     NotPermitted,
     Overtaken,
+    ReadOnly,
     Refusing,
+    TooManyConnections,
     Unreachable,
     ValueNotKept,
 )
@@ -58,7 +61,7 @@ class AnotherSession(Busy):
 # By the first characters of the SQLSTATE; the longest that fits counts.
 _FAULTS: dict[str, type[DatabaseFault]] = {
     "08": Unreachable,  # connection exceptions
-    "25006": Refusing,  # read-only transaction: a standby, or told to be
+    "25006": ReadOnly,  # read-only transaction: a standby, or a setting
     "25P03": Unreachable,  # idle in transaction for too long
     "26": AnotherSession,  # no statement of that name
     "28": NotPermitted,  # wrong password, no such user
@@ -66,18 +69,22 @@ _FAULTS: dict[str, type[DatabaseFault]] = {
     "40": Busy,  # deadlock, serialization failure
     "42501": NotPermitted,
     "42P05": AnotherSession,  # there is a statement of that name already
-    "53": Refusing,  # disk full, out of memory
-    "53300": Unreachable,  # too many connections
+    "53": Refusing,  # out of memory
+    "53100": DiskFull,
+    "53300": TooManyConnections,
     "55P03": Busy,  # lock not available
     "57014": Interrupted,  # statement timeout, cancelled
     "57P": Unreachable,  # shutdown, crash, starting up
-    "58": Refusing,  # input/output error
+    "58": DiskFull,  # input/output error
     "23514": Overtaken,  # a check has failed: which one is in the text
     "XX": Refusing,  # the server found itself in disorder
 }
 
 # The client library keeps the state to itself when a connection is refused, and passes on the words. A server that
 # speaks another language is taken for one that cannot be reached; the log has its words all the same.
+_TOO_MANY = re.compile(
+    "FATAL:  (sorry, too many clients already|remaining connection slots are reserved|too many connections for )"
+)
 _NO_SUCH_DATABASE = re.compile(r'FATAL:  database "[^"]*" does not exist')
 _NOT_LET_IN = re.compile(
     'FATAL:  (permission denied|.* authentication failed|role ".*" (does not exist|is not permitted)'
@@ -217,6 +224,8 @@ class PostgreSQL(Server):
             lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
             if lost and _NOT_LET_IN.search(str(error)):
                 return self.fault(NotPermitted, error)
+            if lost and _TOO_MANY.search(str(error)):
+                return TooManyConnections(error)
             if lost and _NO_SUCH_DATABASE.search(str(error)):
                 return NoSuchDatabase(error)
             return Unreachable(error) if lost else None

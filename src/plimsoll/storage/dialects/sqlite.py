@@ -30,8 +30,10 @@ from plimsoll.storage.faults import (
     Busy,
     ConstraintFailed,
     DatabaseFault,
+    DiskFull,
+    NoSuchDatabase,
     Overtaken,
-    Refusing,
+    ReadOnly,
     Unreachable,
     ValueNotKept,
 )
@@ -61,10 +63,10 @@ IDLE_READERS = 8
 _FAULTS: dict[int, type[DatabaseFault]] = {
     sqlite3.SQLITE_BUSY: Busy,
     sqlite3.SQLITE_LOCKED: Busy,
-    sqlite3.SQLITE_READONLY: Refusing,
+    sqlite3.SQLITE_READONLY: ReadOnly,
     sqlite3.SQLITE_IOERR: Unreachable,
-    sqlite3.SQLITE_FULL: Refusing,
-    sqlite3.SQLITE_CANTOPEN: Refusing,
+    sqlite3.SQLITE_FULL: DiskFull,
+    sqlite3.SQLITE_CANTOPEN: NoSuchDatabase,
 }
 
 _IN_MEMORY = (
