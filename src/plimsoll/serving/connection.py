@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any
 from gevent import get_hub
 
 from plimsoll import permit
-from plimsoll.serving.limits import DRAIN_FACTOR, LINGER_SECONDS, RATE_GRACE_SECONDS, RECEIVE_BYTES
+from plimsoll.serving.limits import (
+    DRAIN_FACTOR,
+    JOINED_BYTES,
+    LINGER_SECONDS,
+    RATE_GRACE_SECONDS,
+    RECEIVE_BYTES,
+)
 from plimsoll.serving.parser import Request, RequestError, RequestParser
 from plimsoll.serving.permits import RequestPermit, yield_now
 from plimsoll.serving.response import format_head, status_line
@@ -323,7 +329,7 @@ class Connection:
         if is_head:
             body = b""
         self._enter(Phase.SENDING)
-        if len(body) <= RECEIVE_BYTES:
+        if len(body) <= JOINED_BYTES:
             self._send(head + body)
         else:
             self._send(head)
