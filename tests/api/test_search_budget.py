@@ -25,6 +25,8 @@ PUZZLE = "&".join(
 class Permit:
     """Counts pauses. The client goes after some of them."""
 
+    waited = 0.0
+
     def __init__(self, stays_for: int) -> None:
         self.pauses = 0
         self._stays_for = stays_for

@@ -3,6 +3,7 @@
 """Candidates in columns say the same as candidates one by one."""
 
 import json
+from collections import Counter
 
 from plimsoll.search.answer import Candidate, Combined
 from tests.unit.search.clouds import Cloud, group, host, told
@@ -52,3 +53,13 @@ def test_there_may_be_no_candidates() -> None:
     pair = group("PCI:1", "_1"), group("PCI:1", "_2")
     found = cloud.candidates(*pair, group_policy="none", same_subtrees=(frozenset(["_1", "_2"]),))
     assert (list(found.requests), list(found.providers)) == ([], [])
+
+
+def test_many_slots_share_providers_as_few_do() -> None:
+    cloud = Cloud(host("h"), host("n", "PCI:30", parent="h"), host("m", "PCI:30", parent="h"))
+    many = [group("PCI:1", f"_{number}") for number in range(40)]
+    found = cloud.candidates(*many, group_policy="none", limit=5).requests
+    assert len(found) == 5
+    for candidate in found:
+        served = Counter(uuids[0] for _, uuids in candidate.mappings)
+        assert dict(candidate.allocations) == {uuid: {"PCI": count} for uuid, count in served.items()}

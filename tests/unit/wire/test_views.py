@@ -125,6 +125,16 @@ def test_the_pieces_of_a_whole_chunk_are_one_as_long_as_nothing_in_it_changes() 
     assert pieces[-2] is all_pieces[1]
 
 
+def test_a_long_list_pauses_between_chunks() -> None:
+    hosts = many_hosts(600)
+    pauses: list[None] = []
+    listed = providers.providers(
+        Picked(Index.build(hosts), np.arange(600)), HIGHEST, "", lambda: pauses.append(None)
+    )
+    assert len(json.loads(listed)["resource_providers"]) == 600
+    assert len(pauses) == 3
+
+
 def test_a_removed_provider_leaves_its_chunk_whole() -> None:
     kept = Kept(lambda provider: provider.name.encode())
     hosts = many_hosts(200)

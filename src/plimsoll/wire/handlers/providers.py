@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 
+from plimsoll.permit import permit_of
+from plimsoll.search.budget import Budget
 from plimsoll.service import providers
 from plimsoll.wire.answers import Answer, latest, now
 from plimsoll.wire.bodies import providers as bodies
@@ -18,7 +21,8 @@ from plimsoll.wire.views import providers as views
 def find(call: Call) -> Answer:
     request = providers_request(call.query_string, call.version)
     found = accepted(providers.find(call.placement, request))
-    body = views.providers(found, call.version, call.prefix)
+    pauses = Budget(clock=time.monotonic, pause=permit_of(call.environ).pause)
+    body = views.providers(found, call.version, call.prefix, pauses.pause_if_due)
     return Answer(200, body, modified=latest(views.changed(found)))
 
 
