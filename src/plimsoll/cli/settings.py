@@ -99,6 +99,10 @@ def database(conf: cfg.ConfigOpts, *, retry: bool = False) -> Iterator[Database]
             yield opened
         except DatabaseFault as fault:
             raise click.ClickException(f"{opened.where}: {_in_one_line(fault)}") from fault
+        except SQLAlchemyError as error:
+            # The first line is the database's own message; the rest quotes SQL and links to a manual.
+            reason = str(error).splitlines()[0]
+            raise click.ClickException(f"{opened.where}: The database failed: {reason}") from error
         finally:
             opened.dispose()
 
@@ -128,15 +132,12 @@ def plainly_failing() -> Iterator[None]:
         DatabaseFault,
     ) as error:
         raise click.ClickException(str(error)) from error
-    except SQLAlchemyError as error:
-        # The first line is the database's own message; the rest quotes SQL and links to a manual.
-        raise click.ClickException(f"The database failed: {str(error).splitlines()[0]}") from error
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror}") from error
 
 
 def _in_one_line(error: Exception) -> str:
-    """Drivers break their messages into lines, and repeat in brackets what SQLAlchemy adds."""
+    """The message without the line breaks that drivers put into it."""
     return " ".join(str(error).split())
 
 

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from plimsoll.domain.keeping import Keeping
 from plimsoll.storage.dialects.base import DatabaseOptions, Dialect, DialectFactory, UnusableDatabaseError
@@ -43,6 +43,9 @@ _UNREADABLE = (
     " postgresql://user:password@host/database or sqlite:////absolute/path/to/file"
 )
 _UNKNOWN = "{name} databases are not supported; these are: {known}"
+_UNKNOWN_DRIVER = (
+    "{driver}:// names a driver that is not here. Write sqlite:///, mysql+pymysql:// or postgresql://"
+)
 _NO_DRIVER = "{what} is not installed. Install it with: pip install 'plimsoll-placement[{extra}]'"
 
 
@@ -246,9 +249,13 @@ def _open(url: URL, options: DatabaseOptions) -> Dialect:
     try:
         factory: DialectFactory = getattr(import_module(f"plimsoll.storage.dialects.{module}"), kind)
         return factory(url, options)
+    except NoSuchModuleError as unknown:
+        raise UnusableDatabaseError(_UNKNOWN_DRIVER.format(driver=url.drivername)) from unknown
     except ModuleNotFoundError as missing:
-        if extra is None or (missing.name or "").startswith("plimsoll"):
+        if (missing.name or "").startswith("plimsoll"):
             raise
+        if extra is None:
+            raise UnusableDatabaseError(_UNKNOWN_DRIVER.format(driver=url.drivername)) from missing
         raise UnusableDatabaseError(_NO_DRIVER.format(what=missing.name, extra=extra)) from missing
 
 

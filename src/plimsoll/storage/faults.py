@@ -97,10 +97,17 @@ class NotPermitted(Refusing):
 
 
 class NoSuchDatabase(Refusing):
-    """The server has no database of the name in the URL, or the SQLite file cannot be opened."""
+    """The server has no database of the name in the URL."""
 
     summary = "There is no such database."
     advice = "Correct the name in [placement_database]connection, or create the database and run `plimsoll db sync`."
+
+
+class NotOpened(Refusing):
+    """SQLite cannot open the file: it is a directory, or its permissions forbid it."""
+
+    summary = "The database file cannot be opened."
+    advice = "Check the path in [placement_database]connection, and the owner and mode of the file and its directory."
 
 
 class ValueNotKept(Exception):

@@ -111,4 +111,6 @@ def test_a_file_that_is_no_database_is_one_line_and_no_traceback(run: Run, file:
     file.write_text("this is not a database, and long enough for SQLite to look at its first page" * 50)
     done = run("db", "sync")
     assert done.exit_code == 1
-    assert done.stderr == "Error: The database failed: (sqlite3.DatabaseError) file is not a database\n"
+    assert (
+        done.stderr == f"Error: {file}: The database failed: (sqlite3.DatabaseError) file is not a database\n"
+    )

@@ -31,7 +31,7 @@ from plimsoll.storage.faults import (
     ConstraintFailed,
     DatabaseFault,
     DiskFull,
-    NoSuchDatabase,
+    NotOpened,
     Overtaken,
     ReadOnly,
     Unreachable,
@@ -66,7 +66,7 @@ _FAULTS: dict[int, type[DatabaseFault]] = {
     sqlite3.SQLITE_READONLY: ReadOnly,
     sqlite3.SQLITE_IOERR: Unreachable,
     sqlite3.SQLITE_FULL: DiskFull,
-    sqlite3.SQLITE_CANTOPEN: NoSuchDatabase,
+    sqlite3.SQLITE_CANTOPEN: NotOpened,
 }
 
 _IN_MEMORY = (
