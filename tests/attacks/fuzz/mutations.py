@@ -151,7 +151,7 @@ def mutate_headers(random: Random, made: Plan) -> None:
         made.headers.append((random.choice(HEADER_NAMES), random.choice(HEADER_VALUES)))
 
 
-METHODS = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE"]
+METHODS = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "get", "BREW"]
 
 
 def mutate_path(random: Random, made: Plan) -> None:
