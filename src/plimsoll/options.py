@@ -196,7 +196,7 @@ PLIMSOLL_OPTS = [
     ),
     cfg.IntOpt(
         "max_buffered_bytes",
-        default=64 * 1024 * 1024,
+        default=32 * 1024 * 1024,
         min=1024 * 1024,
         help="Bytes that a worker holds of request bodies that are incomplete, and as many of responses that wait for"
         " slow clients. Beyond that the connection that holds most is closed.",

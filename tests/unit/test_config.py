@@ -137,7 +137,7 @@ def test_our_own_options_have_these_defaults() -> None:
         "token_validation_timeout": 5.0,
         "threads": 16,
         "queue_timeout": 30,
-        "max_buffered_bytes": 64 << 20,
+        "max_buffered_bytes": 32 << 20,
         "keep_alive_timeout": 75,
         "request_timeout": 60,
         "min_transfer_rate": 1024,

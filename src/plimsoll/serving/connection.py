@@ -190,6 +190,7 @@ class Connection:
             if request.error is not None:
                 return
             self._count_body(len(request.body))
+        self._all.note_large(self.body_bytes)
         self._count_body(0)
 
     def _drain(self, request: Request) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from plimsoll.serving.application import ServedApplication
 from plimsoll.serving.connection import Connection
-from plimsoll.serving.limits import MAX_CONNECTIONS, Limits
+from plimsoll.serving.limits import LARGE_BYTES, MAX_CONNECTIONS, Limits
 from plimsoll.serving.permits import Permits
 from plimsoll.serving.progress import RequestsInProgress
 from plimsoll.turns import CONNECTED
@@ -42,6 +42,8 @@ class Connections:
         """Of request bodies that are incomplete."""
         self._response_bytes = 0
         """Of responses that wait for their clients."""
+        self.had_large_message = False
+        """True if a request or a response was so large that the memory it took is worth returning to the system."""
 
     def serve(self, opened: socket.socket, peer: Any) -> None:
         """Serve one connection, from its first request to its last."""
@@ -63,6 +65,10 @@ class Connections:
     @property
     def are_all_closed(self) -> bool:
         return not self._open
+
+    def note_large(self, size: int) -> None:
+        if size > LARGE_BYTES:
+            self.had_large_message = True
 
     def enforce_deadlines(self) -> None:
         """Close the connections whose clients are too slow, or idle for too long."""

@@ -21,6 +21,8 @@ RECEIVE_BYTES = 1 << 12
 Chunks of one byte are the most expensive: 4 kB of them are parsed in about a millisecond."""
 JOINED_BYTES = 1 << 16
 """A longer response body is sent after its head instead of being joined with it."""
+LARGE_BYTES = 1 << 20
+"""After a body of this size, freed memory is returned to the system."""
 DRAIN_FACTOR = 8
 """A body that is not used is read to its end, up to so many times `max_body_bytes`, and the connection goes on."""
 RATE_GRACE_SECONDS = 5.0
@@ -40,7 +42,7 @@ class Limits:
     queue_timeout: float = 30.0
     """Seconds that a request waits to be processed."""
     max_body_bytes: int = 10 << 20
-    max_buffered_bytes: int = 64 << 20
+    max_buffered_bytes: int = 32 << 20
     """Of all request bodies that are incomplete, and likewise of all responses that wait for a slow client."""
     keep_alive_timeout: float = 75.0
     """Seconds between two requests. Nova's hosts report once a minute, so that their connections stay open."""

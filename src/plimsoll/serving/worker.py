@@ -136,6 +136,9 @@ def _serve(app: ServedApplication, task: Task) -> None:
     _beat(task)
     while not stop.wait(_TICK_SECONDS):
         connections.enforce_deadlines()
+        if connections.had_large_message:
+            connections.had_large_message = False
+            _return_memory()
         _beat(task)
     server.stop_accepting()
     faulthandler.cancel_dump_traceback_later()
@@ -178,7 +181,7 @@ def _configure_malloc() -> None:
 
 
 def _return_memory() -> None:
-    """Return to the system what loading has taken beyond what is kept."""
+    """Return freed memory to the system, after loading and after large requests."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
