@@ -142,6 +142,8 @@ def test_our_own_options_have_these_defaults() -> None:
         "request_timeout": 60,
         "min_transfer_rate": 1024,
         "worker_timeout": 30,
+        "log_request_duration": False,
+        "slow_request_seconds": 5.0,
         "search_budget": 10.0,
         "max_candidates_without_limit": 100_000,
     }
