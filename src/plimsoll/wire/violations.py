@@ -154,13 +154,13 @@ def _unique_items(
     """jsonschema compares each item with each if their types differ. Here each is looked up among those before it."""
     if not wanted or not validator.is_type(items, "array"):
         return
-    seen: set[str] = set()
-    for item in items:
-        key = json.dumps(_comparable(item), sort_keys=True)
-        if key in seen:
-            yield ValidationError(f"{items!r} has non-unique elements")
-            return
-        seen.add(key)
+    if len({_key(item) for item in items}) < len(items):
+        yield ValidationError(f"{items!r} has non-unique elements")
+
+
+def _key(item: Any) -> str | tuple[str]:
+    """Equal for items that are equal in JSON. Texts are their own keys: to encode 100,000 uuids takes 200 ms."""
+    return item if isinstance(item, str) else (json.dumps(_comparable(item), sort_keys=True),)
 
 
 def _comparable(value: Any) -> Any:

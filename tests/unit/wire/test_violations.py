@@ -153,6 +153,21 @@ def count_keywords(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return looked_at
 
 
+def test_texts_are_compared_without_being_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = uuids(10_000)
+    content = {"aggregates": [*listed, listed[-1]], "resource_provider_generation": 1}
+    raw, encoded, encode = json.dumps(content).encode(), [], json.dumps
+
+    def count(value: Any, **options: Any) -> str:
+        encoded.append(value)
+        return encode(value, **options)
+
+    monkeypatch.setattr(json, "dumps", count)
+    with pytest.raises(Problem, match="has non-unique elements"):
+        aggregates.SET.read(raw, HIGHEST)
+    assert encoded == []
+
+
 @pytest.mark.parametrize("kind", [str, float, bool, list, dict])
 def test_equal_items_are_found_among_items_of_all_types(kind: type) -> None:
     others = [0, 1, "1", [1], {"a": [1]}, {"a": 1, "b": 2}, None, True, 2.5]
