@@ -178,14 +178,14 @@ class Lookout:
         return True
 
 
-_SHORTEST_TIMER = 1e-6
+SHORTEST_TIMER = 1e-6
 """Seconds. gevent's `sleep(0)` runs a thousand callbacks before it polls sockets, which was measured to delay requests by
 20 ms; a timer, however short, polls them first."""
 
 
 def give_way() -> None:
     """Let other requests run, including those that have arrived but were not read yet."""
-    time.sleep(0 if _gevent() is None else _SHORTEST_TIMER)
+    time.sleep(0 if _gevent() is None else SHORTEST_TIMER)
 
 
 def run_ready() -> None:

@@ -64,6 +64,7 @@ class Connection:
         self._moved = 0
         """Bytes that were received or sent in this phase."""
         self._moved_at = 0.0
+        """When the last of them were."""
         self._unsent = 0
         self._is_expired = False
         """True if a deadline has passed, so that the end of the input is not the client's doing."""
@@ -140,7 +141,8 @@ class Connection:
             self.shut_down()
 
     def shut_down(self) -> None:
-        """End every wait on this connection."""
+        """End every wait on this connection. What has arrived and was not read yet is dropped: no response can be sent."""
+        self._is_expired = True
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
@@ -180,6 +182,7 @@ class Connection:
     def _receive_body(self, request: Request) -> None:
         """Receive the rest of a body, or as much of it as is allowed."""
         if request.expects_continue:
+            request.expects_continue = False
             self._send(_CONTINUE)
         if self._phase is not Phase.RECEIVING:
             self._enter(Phase.RECEIVING)
@@ -195,6 +198,8 @@ class Connection:
 
     def _drain(self, request: Request) -> bool:
         """Receive and discard a body that is too long; False if it does not come to its end."""
+        if request.expects_continue:  # the client sends it only if it is told to continue
+            return False
         limit = DRAIN_FACTOR * self._all.limits.max_body_bytes
         length = next((int(value) for name, value in request.headers if name.lower() == b"content-length"), 0)
         if length > limit:
@@ -210,6 +215,7 @@ class Connection:
         content = b"" if self._parser.is_over else self._receive()
         if content:
             self._moved += len(content)
+            self._moved_at = time.monotonic()
             self._parser.feed(content)
         return bool(content)
 
@@ -284,6 +290,7 @@ class Connection:
         """The body of the response, and what the application returned. No body if the application fails."""
         app = self._all.app
         own_permit = environ[permit.ENVIRON_KEY] = self._permit
+        own_permit.waited = 0.0
         self._status, self._written = "", []
         CLIENTS.note(self)
         slot = self._all.in_progress.begin(request.method, request.target)

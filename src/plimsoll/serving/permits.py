@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import gevent
 from gevent.lock import BoundedSemaphore
 
-_SHORTEST_TIMER = 1e-6
-"""Seconds. `gevent.sleep(0)` runs a thousand callbacks before it polls sockets; a timer polls them first."""
+from plimsoll.turns import SHORTEST_TIMER
+
 _CLOSED = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 
 
@@ -43,7 +43,6 @@ class RequestPermit:
     def acquire(self) -> bool:
         """Wait for a permit; False if none was free in time."""
         free = self._permits.free
-        self.waited = 0.0
         if not free.acquire(blocking=False):
             since = time.monotonic()
             if not free.acquire(timeout=self._permits.timeout):
@@ -81,7 +80,7 @@ class RequestPermit:
         self._permits.computing.acquire()
         self._is_computing = True
         # Not before: 16 computations would follow each other before the sockets are polled.
-        gevent.sleep(_SHORTEST_TIMER)
+        gevent.sleep(SHORTEST_TIMER)
 
     def is_client_gone(self) -> bool:
         poll = _poll_without_gevent()
@@ -99,4 +98,4 @@ def _poll_without_gevent() -> select.poll:
 
 def yield_now() -> None:
     """Serve other connections, those included whose input was not polled yet."""
-    gevent.sleep(_SHORTEST_TIMER)
+    gevent.sleep(SHORTEST_TIMER)

@@ -70,7 +70,8 @@ class _Supervisor:
         self._workers: list[WorkerProcess] = []
 
     def start(self, when_ready: Callable[[], None]) -> None:
-        self._workers = [self._start_worker() for _ in range(self._count)]
+        for _ in range(self._count):
+            self._workers.append(self._start_worker())
         for worker in self._workers:
             try:
                 worker.wait_until_listening(self._signals)
@@ -144,7 +145,10 @@ class _Supervisor:
                 self._workers[number] = self._start_listening()
                 LOG.info("Worker %s has started", self._workers[number].pid)
                 return
-            except RuntimeError as problem:
+            except (
+                RuntimeError,
+                OSError,
+            ) as problem:  # OSError: the system has no memory, process or file for it
                 LOG.error("A worker cannot start: %s", problem)
                 if not any(worker.is_alive for worker in self._workers):
                     raise _NoWorker from None

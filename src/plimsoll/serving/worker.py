@@ -20,6 +20,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from plimsoll import memory
 from plimsoll.serving.application import ServedApplication, StartupError
 from plimsoll.serving.limits import Limits
 
@@ -89,7 +90,7 @@ def main(task: Task) -> None:
     except Exception as error:
         _report(task, (str(error) or repr(error)).encode())
         raise
-    _return_memory()
+    memory.trim()
     _serve(app, task)
 
 
@@ -138,7 +139,7 @@ def _serve(app: ServedApplication, task: Task) -> None:
         connections.enforce_deadlines()
         if connections.had_large_message:
             connections.had_large_message = False
-            _return_memory()
+            memory.trim()
         _beat(task)
     server.stop_accepting()
     faulthandler.cancel_dump_traceback_later()
@@ -159,6 +160,7 @@ def _finish(connections: Connections) -> None:
     end = time.monotonic() + STOP_SECONDS
     time.sleep(NOTICE_SECONDS)
     while not connections.are_all_closed and time.monotonic() < end:
+        connections.enforce_deadlines()
         connections.close_idle(NOTICE_SECONDS)
         time.sleep(_POLL_SECONDS)
 
@@ -178,13 +180,6 @@ def _configure_malloc() -> None:
     if configure is not None:
         for option, value in _MALLOC_OPTIONS.items():
             configure(option, value)
-
-
-def _return_memory() -> None:
-    """Return freed memory to the system, after loading and after large requests."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 if __name__ == "__main__":

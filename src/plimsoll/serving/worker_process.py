@@ -10,10 +10,9 @@ import selectors
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import IO, Any
 
 from plimsoll.serving import worker
 from plimsoll.serving.limits import Limits
@@ -30,24 +29,20 @@ class WorkerProcess:
 
     def __init__(self, factory: str, listening: socket.socket, limits: Limits) -> None:
         self._limits = limits
-        self._status, theirs = os.pipe()
-        self._stack = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
-        with tempfile.TemporaryFile() as progress:
-            progress.truncate(SIZE)
-            self._in_progress = RequestsInProgress(progress.fileno())
-            task = worker.Task(
-                factory,
-                listening.fileno(),
-                theirs,
-                progress.fileno(),
-                self._stack.fileno(),
-                os.getpid(),
-                limits,
-            )
-            self._process = subprocess.Popen(task.command(), pass_fds=task.files)  # noqa: S603  # our own module
-        os.close(theirs)
         self._last_heartbeat: float | None = None
         """When the last heartbeat arrived. None until the worker listens."""
+        with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
+            self._stack = ours.enter_context(_memory_file())
+            progress = theirs.enter_context(_memory_file())
+            progress.truncate(SIZE)
+            self._in_progress = RequestsInProgress(progress.fileno())
+            self._status, status = os.pipe()
+            ours.callback(os.close, self._status)
+            theirs.callback(os.close, status)
+            files = listening.fileno(), status, progress.fileno(), self._stack.fileno()
+            task = worker.Task(factory, *files, os.getpid(), limits)
+            self._process = subprocess.Popen(task.command(), pass_fds=task.files)  # noqa: S603  # our own module
+            self._files = ours.pop_all()
 
     @property
     def pid(self) -> int:
@@ -80,7 +75,8 @@ class WorkerProcess:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_EXIT_SECONDS)
             raise RuntimeError(
-                reported.decode() or f"worker {self.pid} {self.describe_end()}; see standard error"
+                reported.decode("utf-8", "replace")
+                or f"worker {self.pid} {self.describe_end()}; see standard error"
             )
         self._last_heartbeat = time.monotonic()
         os.set_blocking(self._status, False)
@@ -122,8 +118,12 @@ class WorkerProcess:
 
     def close(self) -> None:
         """Release the files of a process that has ended."""
-        os.close(self._status)
-        self._stack.close()
+        self._files.close()
+
+
+def _memory_file() -> IO[bytes]:
+    """A file that needs neither a directory nor space on a disk: a service must start with a read-only file system."""
+    return os.fdopen(os.memfd_create("plimsoll"), "w+b")
 
 
 def wait_readable(sources: Iterable[Signals | WorkerProcess], seconds: float | None = None) -> list[Any]:

@@ -20,6 +20,7 @@ from plimsoll.serving.application import PlainApplication
 from plimsoll.serving.connections import Connections
 from plimsoll.serving.headers import Headers
 from plimsoll.serving.limits import DRAIN_FACTOR, MAX_HEAD_BYTES, Limits
+from tests.support.waiting import eventually
 
 MAX_BODY = 1 << 20
 LIMITS = Limits(threads=1, max_body_bytes=MAX_BODY)
@@ -402,6 +403,47 @@ def test_a_worker_that_stops_closes_connections_with_the_next_response(connect: 
     assert client.connections.are_all_closed
 
 
+def test_a_request_that_arrives_while_its_connection_is_closed_is_not_carried_out(connect: Connect) -> None:
+    targets: list[str] = []
+    is_reading, is_closed = threading.Event(), threading.Event()
+
+    def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        targets.append(environ["PATH_INFO"])
+        return ok(environ, start_response)
+
+    client = connect(app)
+    receive = client.server.recv
+
+    def receive_late(size: int) -> bytes:
+        if targets:
+            is_reading.set()
+            assert is_closed.wait(10)
+        return receive(size)
+
+    client.send(b"GET /1 HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert client.answer()[0] == 200
+    client.server.recv = receive_late  # type: ignore[method-assign]
+    client.send(b"GET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert is_reading.wait(10)
+    client.connections.close_idle(0)
+    is_closed.set()
+    assert client.has_been_left()
+    assert targets == ["/1"]
+
+
+def test_a_worker_that_stops_does_not_close_a_connection_whose_body_still_arrives(connect: Connect) -> None:
+    client = connect(ok)
+    client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nx")
+    assert eventually(lambda: client.server.tries == 2)
+    [connection] = client.connections._open
+    before = time.monotonic()
+    client.send(b"x")
+    assert eventually(lambda: connection.body_bytes == 2)
+    assert not connection.waits_since(before)
+    client.send(b"x")
+    assert client.answer()[0] == 200
+
+
 def ok(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     """Answers without reading the body."""
     start_response("200 OK", [("content-length", "2")])
@@ -423,6 +465,16 @@ def test_a_body_that_is_much_too_long_ends_the_connection(connect: Connect) -> N
     length = DRAIN_FACTOR * MAX_BODY + 1
     client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\nxx" % length)
     assert client.answer()[1]["connection"] == "close"
+
+
+def test_a_client_that_waits_to_send_a_body_that_is_too_long_gets_the_response_at_once(
+    connect: Connect,
+) -> None:
+    client = connect(ok)
+    head = b"POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n"
+    client.send(head % (2 * MAX_BODY))
+    status, headers, body = client.answer()
+    assert (status, headers["connection"], body) == (200, "close", b"ok")
 
 
 def test_the_application_learns_that_a_chunked_body_is_too_long(connect: Connect) -> None:

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.serving.limits import Limits
+from plimsoll.serving.worker_process import WorkerProcess
 from tests.support.waiting import eventually
 
 APPLICATION = """
@@ -42,12 +44,13 @@ def fail():
 """
 
 SERVE = """
-import logging, sys
+import logging, os, sys
 from plimsoll.serving.limits import Limits
 from plimsoll.serving.listen import Listen
 from plimsoll.serving.supervisor import run
 listen = Listen("127.0.0.1", int(sys.argv[1]), int(sys.argv[2]))
 logging.basicConfig(level="INFO")
+sys.executable = os.environ.get("PYTHON_OF_WORKERS", sys.executable)
 run(listen, Limits(threads=4, worker_timeout=1), lambda: print("ready", flush=True), "small:" + sys.argv[3])
 """
 
@@ -77,6 +80,8 @@ Start = Callable[..., Service]
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     (tmp_path / "small.py").write_text(APPLICATION)
+    (tmp_path / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (tmp_path / "python").chmod(0o755)
     started: list[Service] = []
 
     def start(workers: int = 1, factory: str = "make") -> Service:
@@ -86,7 +91,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         search = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
         process = subprocess.Popen(
             [sys.executable, "-c", SERVE, str(port), str(workers), factory],
-            env={**os.environ, "PYTHONPATH": search},
+            env={**os.environ, "PYTHONPATH": search, "PYTHON_OF_WORKERS": str(tmp_path / "python")},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -152,6 +157,35 @@ def test_a_worker_that_dies_is_replaced(start: Start) -> None:
     first = service.get()
     os.kill(first, signal.SIGKILL)
     assert eventually(lambda: answers(service) and service.get() != first)
+
+
+def test_a_worker_that_the_system_cannot_start_is_tried_again(start: Start, tmp_path: Path) -> None:
+    service = start(workers=2)
+    first, _ = workers = service.workers()
+    (tmp_path / "python").rename(tmp_path / "elsewhere")
+    os.kill(first, signal.SIGKILL)
+    assert service.process.stderr is not None
+    for line in service.process.stderr:
+        if "A worker cannot start: [Errno 2]" in line:
+            break
+    (tmp_path / "elsewhere").rename(tmp_path / "python")
+    assert eventually(lambda: len(set(service.workers()) - set(workers)) == 1)
+    assert answers(service)
+
+
+def test_a_worker_needs_no_directory_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/nowhere")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        WorkerProcess("small:make", listening, Limits()).kill()
+
+
+def test_a_worker_that_cannot_be_started_leaves_no_open_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        before = os.listdir("/proc/self/fd")
+        with pytest.raises(FileNotFoundError):
+            WorkerProcess("small:make", listening, Limits())
+        assert os.listdir("/proc/self/fd") == before
 
 
 def test_a_worker_that_hangs_is_replaced_and_its_request_and_stack_are_logged(start: Start) -> None:
