@@ -12,8 +12,8 @@ import sys
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from collections.abc import Set as AbstractSet
-from functools import wraps
-from typing import Any, Generic, ParamSpec, TypeVar
+from functools import update_wrapper
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -131,16 +131,16 @@ def bounded_cache(
             size_of=None if size_of is None else lambda result: size_of(result[0]),
         )
 
-        @wraps(function)
-        def cached(*args: P.args, **kwargs: P.kwargs) -> V:
-            assert not kwargs, "arguments of a cached function are positional"
-            found = results.get(args)
+        get = results.get
+
+        def cached(*args: Any) -> V:
+            found = get(args)
             if found is None:
-                found = (function(*args, **kwargs),)
+                found = (function(*args),)  # type: ignore[call-arg]  # of the parameters, only positional ones
                 results.put(args, found)
             return found[0]
 
-        return cached
+        return cast(Callable[P, V], update_wrapper(cached, function))
 
     return decorate
 

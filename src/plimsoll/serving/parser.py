@@ -89,6 +89,8 @@ class RequestParser:
         """Received since the head of the request whose body is being parsed, with the framing of chunks."""
         self._has_progress = False
         self._unknown_method: str | None = None
+        self._checked_headers: list[tuple[bytes, bytes]] | None = None
+        """Headers of an HTTP/1.1 request that were found valid: clients send much the same ones with each request."""
 
     @property
     def is_over(self) -> bool:
@@ -256,8 +258,12 @@ class RequestParser:
             raise RequestError(
                 400, "The first line of a request is METHOD TARGET HTTP/1.1, with single blanks."
             )
-        self._check_headers(request)
-        _set_target(request)
+        if request.headers != self._checked_headers or request.version != "1.1":
+            self._check_headers(request)
+            if request.version == "1.1" and not request.expects_continue and not request.has_long_body:
+                self._checked_headers = request.headers
+        if not request.target.startswith(b"/") or b"#" in request.target:
+            _set_target(request)
 
     def _is_head_too_long(self, line: bytes) -> bool:
         if len(self._raw_head) <= MAX_HEAD_BYTES:  # with whatever arrived besides this head
@@ -288,12 +294,10 @@ class RequestParser:
 
 
 def _set_target(request: Request) -> None:
-    """Reduce the target to path and query, whichever of its forms it has."""
+    """Reduce a target that is no plain path to path and query."""
     target = request.target
     if b"#" in target:
         raise RequestError(400, "The target of a request has no fragment.")
-    if target.startswith(b"/"):
-        return
     if target == b"*":
         if request.method != "OPTIONS":
             raise RequestError(400, "Only OPTIONS can have the target *.")

@@ -28,7 +28,6 @@ from plimsoll.logrecords import Record, escaped
 from plimsoll.wire import health, timings
 from plimsoll.wire.call import REQUEST_ID_KEY
 from plimsoll.wire.problems import JSON
-from plimsoll.wire.timings import Timings
 
 LOG = logging.getLogger("placement.requestlog")  # operators know the line by this name
 
@@ -136,7 +135,7 @@ class RequestLog:
             method, address = environ["REQUEST_METHOD"], environ.get("REMOTE_ADDR")
             LOG.debug('Starting request: %s "%s %s"', address, method, _uri(environ))
 
-        environ[timings.KEY] = Timings(environ)
+        timings.start(environ)
         logged = _ThenLogged(self._in_common, environ, request_id, start_response, self._durations)
         logged.answer = self._app(environ, logged.start)
         return logged
@@ -189,16 +188,15 @@ class _ThenLogged:
                 self._log(self._status)
 
     def _log(self, status: str) -> None:
-        spent: Timings = self._environ[timings.KEY]
-        if spent.total >= self._durations.slow:
+        seconds = timings.total(self._environ)
+        if seconds >= self._durations.slow:
             method = self._environ["REQUEST_METHOD"]
-            LOG.warning(
-                'Slow request: "%s %s" took %.3f s: %s', method, _uri(self._environ), spent.total, spent
-            )
+            parts = timings.describe(self._environ)
+            LOG.warning('Slow request: "%s %s" took %.3f s: %s', method, _uri(self._environ), seconds, parts)
         if LOG.isEnabledFor(logging.INFO):
             facts = _facts(self._environ, status, self._headers)
             if self._durations.in_each_line:
-                facts["duration"] = f"{spent.total:.6f}"
+                facts["duration"] = f"{seconds:.6f}"
             LOG.handle(_Line(self._in_common, facts))
 
 
