@@ -112,7 +112,7 @@ class _BellOfGreenlets(Bell):
     def ring(self) -> None:
         self._has_rung = True
         if self._waiting is not None:
-            self._gevent.get_hub().loop.run_callback(self._resume)
+            self._gevent.get_hub().loop.run_callback(self._resume_if_rung)
 
     def wait(self, seconds: float = -1) -> bool:
         if not self._has_rung:
@@ -129,6 +129,11 @@ class _BellOfGreenlets(Bell):
                     timer.close()
         has_rung, self._has_rung = self._has_rung, False
         return has_rung
+
+    def _resume_if_rung(self) -> None:
+        """If it is not, the wait has ended by its timer meanwhile, and a later one goes on."""
+        if self._has_rung:
+            self._resume()
 
     def _resume(self) -> None:
         """Switch to the greenlet that waits, once: after it was resumed it may wait for something else."""

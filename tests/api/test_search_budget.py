@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from plimsoll.permit import ENVIRON_KEY
+from plimsoll.search.budget import BudgetExceeded
 from tests.support.api import Api, api
 
 DEVICES = 10
@@ -147,3 +148,16 @@ def test_used_up_capacity_is_the_reason_in_the_log(client: Api, caplog: pytest.L
         "the group without suffix: none of the providers left (1) has VCPU:4 free. Query: resources=VCPU:4"
         in caplog.text
     )
+
+
+def test_the_answer_does_not_depend_on_whether_the_log_finds_a_reason_in_time(
+    client: Api, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def obstacle(*_: object) -> str:
+        raise BudgetExceeded
+
+    monkeypatch.setattr("plimsoll.service.candidates.obstacle", obstacle)
+    with caplog.at_level(logging.INFO):
+        answer = client.get("/allocation_candidates?resources=VCPU:9")
+    assert (answer.status, answer.json["allocation_requests"]) == (200, [])
+    assert "No allocation candidates: the search ended before the reason was found. Query: " in caplog.text

@@ -13,7 +13,7 @@ import pytest
 from plimsoll.ledger import ledger as ledgers
 from plimsoll.ledger import present as presents
 from plimsoll.ledger.command import Abandoned
-from plimsoll.ledger.pen import Waiter
+from plimsoll.ledger.pen import NotInTime, Pen, Waiter
 from plimsoll.service.placement import Placement
 from plimsoll.storage.faults import Busy, OutcomeUnknown
 from tests.ledger.test_scribes import Desk, adding
@@ -160,3 +160,27 @@ def test_a_greenlet_that_is_ended_leaves_no_other_waiting(
         check=False,
     )
     assert done.stdout.strip() == printed, done.stderr
+
+
+def test_the_pen_that_comes_as_the_wait_ends_is_taken_once() -> None:
+    pen, first = Pen(), Waiter()
+    assert pen.taken_by(first)
+
+    class Late(Waiter):
+        """The pen is passed to it just after its first wait has timed out."""
+
+        waits = 0
+
+        def sleep(self, seconds: float = -1) -> bool:
+            self.waits += 1
+            if self.waits == 1:
+                pen.lay_down()
+                return False
+            return super().sleep(seconds)
+
+    late = Late()
+    assert pen.taken_by(late, 0.01)
+    pen.lay_down()
+    assert pen.taken_by(first)
+    with pytest.raises(NotInTime):
+        pen.taken_by(late, 0.01)

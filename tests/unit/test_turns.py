@@ -86,6 +86,33 @@ def test_a_bell_wakes_whoever_waits_for_it_among_threads_and_among_greenlets(bef
     assert done.stdout.strip() == f"{kind} ['rung', 'not yet', 'rung']"
 
 
+RUNG_AS_THE_TIMER_FIRES = """
+from gevent import monkey
+monkey.patch_all()
+import gevent
+from plimsoll.turns import bell
+rung = bell()
+waiting = gevent.spawn(lambda: print(rung.wait(10), rung.wait(10)))
+gevent.sleep(0)
+gevent.get_hub().loop.run_callback(rung._resume)  # as the timer does
+rung.ring()
+gevent.sleep(0.1)
+rung.ring()
+waiting.join()
+"""
+
+
+def test_a_bell_that_rings_as_the_wait_times_out_does_not_end_the_next_wait() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUNG_AS_THE_TIMER_FIRES],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.strip() == "True True"
+
+
 LOOKED_OUT = """
 from gevent import monkey
 monkey.patch_all()

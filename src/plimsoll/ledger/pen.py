@@ -105,8 +105,11 @@ class Pen:
             if self._leave(waiter):
                 self.lay_down()
             raise
-        if not was_woken and not self._leave(waiter) and not waiter.done:
-            raise NotInTime
+        if not was_woken:
+            if self._leave(waiter):
+                waiter.sleep(0)  # the pen came with a signal, which must not end the next wait
+            elif not waiter.done:
+                raise NotInTime
         return not waiter.done
 
     def lay_down(self) -> None:

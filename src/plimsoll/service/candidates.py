@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from plimsoll.domain.refusals import Refusal, SearchAbandoned, SearchTooLong
 from plimsoll.ledger.answers import Work
+from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.search.answer import Candidates
 from plimsoll.search.budget import Budget, BudgetExceeded, SearchCancelled
 from plimsoll.search.candidates import find_candidates
@@ -20,9 +21,6 @@ from plimsoll.search.request import CandidatesRequest
 from plimsoll.service.placement import Placement
 
 LOG = logging.getLogger(__name__)
-
-_LONGEST_LOGGED = 500
-"""Characters of a query in a log line."""
 
 
 def budget(placement: Placement, pause: Callable[[], None], is_client_gone: Callable[[], bool]) -> Budget:
@@ -41,18 +39,15 @@ def find(
     seconds = placement.settings.search_budget
     try:
         found = find_candidates(snapshot.world, snapshot.index, request, order, budget)
-        if isinstance(found, Candidates) and not len(found.requests) and LOG.isEnabledFor(logging.INFO):
-            reason = obstacle(snapshot.world, snapshot.index, request, budget)
-            LOG.info("No allocation candidates: %s. Query: %s", reason, _shortened(query))
     except BudgetExceeded:
         LOG.warning(
             "A search for allocation candidates found none within search_budget (%s s). Query: %s",
             seconds,
-            _shortened(query),
+            query,
         )
         return SearchTooLong(seconds)
     except SearchCancelled:
-        LOG.info("The client closed its connection; the search was ended. Query: %s", _shortened(query))
+        LOG.info("The client closed its connection; the search was ended. Query: %s", query)
         return SearchAbandoned()
     if isinstance(found, Candidates) and not found.is_complete:
         LOG.warning(
@@ -60,9 +55,19 @@ def find(
             " Query: %s",
             seconds,
             len(found.requests),
-            _shortened(query),
+            query,
         )
+    if isinstance(found, Candidates) and not len(found.requests) and LOG.isEnabledFor(logging.INFO):
+        LOG.info("No allocation candidates: %s. Query: %s", _reason(snapshot, request, budget), query)
     return found
+
+
+def _reason(snapshot: Snapshot, request: CandidatesRequest, budget: Budget) -> str:
+    """Why there are no candidates, for the log. The answer does not depend on whether it is found in time."""
+    try:
+        return obstacle(snapshot.world, snapshot.index, request, budget)
+    except (BudgetExceeded, SearchCancelled):
+        return "the search ended before the reason was found"
 
 
 def cached(placement: Placement, query: str, form: Hashable, work: Work) -> bytes:
@@ -73,9 +78,3 @@ def cached(placement: Placement, query: str, form: Hashable, work: Work) -> byte
     if placement.settings.shuffle:
         return work()[0]
     return placement.snapshot().answers.to(query, (form, placement.settings.order), work)
-
-
-def _shortened(query: str) -> str:
-    if len(query) <= _LONGEST_LOGGED:
-        return query
-    return f"{query[:_LONGEST_LOGGED]}... ({len(query)} characters)"

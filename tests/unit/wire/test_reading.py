@@ -71,3 +71,12 @@ def test_the_last_of_two_equal_keys_counts() -> None:
 def test_bytes_that_are_not_utf_8_are_malformed() -> None:
     with pytest.raises(Problem, match="Malformed JSON: 'utf-8' codec can't decode byte 0xff"):
         CREATE.read(b'{"name": "\xff"}', HIGHEST)
+
+
+def test_a_body_that_a_server_cannot_receive_is_a_400() -> None:
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            raise OSError("Invalid chunk size")
+
+    for framing in ({"wsgi.input_terminated": True}, {"CONTENT_LENGTH": "3"}):
+        assert refused({"wsgi.input": Broken(), **framing}).status == 400

@@ -46,14 +46,14 @@ def raw_body(environ: Mapping[str, Any], most: int) -> bytes:
     given = environ.get("CONTENT_LENGTH")
     if not given:
         # Without a length there is a body only if the server says that reading it comes to an end.
-        raw = environ["wsgi.input"].read(most + 1) if environ.get("wsgi.input_terminated") else b""
+        raw = _received(environ, most + 1) if environ.get("wsgi.input_terminated") else b""
         if len(raw) > most:
             raise _too_long(most)
     else:
         length = int(given)  # checked before the request came to a handler
         if length > most:
             raise _too_long(most)
-        raw = environ["wsgi.input"].read(length) if length > 0 else b""
+        raw = _received(environ, length) if length > 0 else b""
         if len(raw) < length:
             raise Problem(400, "The body is shorter than content-length says.")
     return bytes(raw)
@@ -94,6 +94,15 @@ def _refuse_violation(schema: Schema, content: Any, size: int) -> None:
         raise Problem(400, _TOO_DEEP) from None
     if violation is not None:
         raise Problem(400, violation.worded("JSON does not validate"))
+
+
+def _received(environ: Mapping[str, Any], size: int) -> bytes:
+    """Up to so many bytes of the body. Servers other than ours receive it only now, and raise if it breaks off."""
+    try:
+        received: bytes = environ["wsgi.input"].read(size)
+    except OSError:
+        raise Problem(400, "The body is malformed, or broke off.") from None
+    return received
 
 
 def _can_be_kept(content: Any) -> bool:

@@ -17,9 +17,12 @@ from plimsoll.wire import timings
 from plimsoll.wire.answers import Answer, now
 from plimsoll.wire.call import Call, accepted
 from plimsoll.wire.errors import Refused
+from plimsoll.wire.problems import shortened
 from plimsoll.wire.queries.candidates import candidates_request
 from plimsoll.wire.views import candidates as views
 
+_LONGEST_LOGGED = 500
+"""Characters of a query in a log line."""
 _encoding_large = threading.Lock()
 """Held while a large answer is encoded: several of them at the same time would take the memory of all."""
 
@@ -36,7 +39,8 @@ def _found(call: Call) -> tuple[bytes, bool]:
     budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
     timings.lap(call.environ, timings.OTHER)
     try:
-        found = accepted(candidates.find(call.placement, request, call.query_string, budget))
+        logged = shortened(call.query_string, _LONGEST_LOGGED)
+        found = accepted(candidates.find(call.placement, request, logged, budget))
     finally:
         timings.lap(call.environ, timings.SEARCH)
     try:
