@@ -29,7 +29,7 @@ class Permit(Protocol):
         """Let other requests run. A computation that takes long calls this every millisecond or so.
 
         The first call releases the permit until the request ends, because a long computation needs no database.
-        Among all computations of a worker that pause, one runs at a time.
+        The computations of a worker that pause take turns.
         """
 
     def is_client_gone(self) -> bool:

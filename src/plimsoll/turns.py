@@ -183,14 +183,14 @@ class Lookout:
         return True
 
 
-SHORTEST_TIMER = 1e-6
-"""Seconds. gevent's `sleep(0)` runs a thousand callbacks before it polls sockets, which was measured to delay requests by
-20 ms; a timer, however short, polls them first."""
-
-
 def give_way() -> None:
     """Let other requests run, including those that have arrived but were not read yet."""
-    time.sleep(0 if _gevent() is None else SHORTEST_TIMER)
+    if _gevent() is None:
+        time.sleep(0)
+    else:
+        from plimsoll.yields import yield_now
+
+        yield_now()
 
 
 def run_ready() -> None:

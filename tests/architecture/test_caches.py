@@ -34,6 +34,7 @@ REASONS = {
     ("turns.py", "_gevent"): "no argument",
     ("turns.py", "_looking"): "a file descriptor",
     ("wire/answers.py", "_http_date"): "a time",
+    ("yields.py", "_queue_of"): "a hub of gevent, one for each thread",
 }
 """Uses of functools.lru_cache and functools.cache, and why their keys cannot be long."""
 

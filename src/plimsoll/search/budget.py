@@ -3,7 +3,7 @@
 """The time that a search may take, and its pauses.
 
 To combine providers can take exponentially many steps, and a worker runs all requests in one thread. Every loop whose
-length depends on the request therefore reports its steps to a budget. The budget calls `pause` after half a millisecond
+length depends on the request therefore reports its steps to a budget. The budget calls `pause` after 0.3 milliseconds
 of computing, so that other requests run, and ends the search when its time is used up or its client has gone.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-PAUSE_AFTER = 0.0005
+PAUSE_AFTER = 0.0003
 """Seconds of computing between two pauses. A pause takes some microseconds, and other requests wait this long."""
 _STEPS_PER_CHECK = 16
 """Steps between two looks at the clock. One step, in plain Python, takes 1 to 10 microseconds."""

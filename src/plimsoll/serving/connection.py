@@ -24,9 +24,10 @@ from plimsoll.serving.limits import (
     RECEIVE_BYTES,
 )
 from plimsoll.serving.parser import Request, RequestError, RequestParser
-from plimsoll.serving.permits import RequestPermit, yield_now
+from plimsoll.serving.permits import RequestPermit
 from plimsoll.serving.response import format_head, status_line
 from plimsoll.turns import AT_WORK, CLIENTS, Lookout
+from plimsoll.yields import yield_now
 
 if TYPE_CHECKING:
     from plimsoll.serving.connections import Connections

@@ -9,10 +9,9 @@ import select
 import time
 from collections.abc import Iterator
 
-import gevent
 from gevent.lock import BoundedSemaphore
 
-from plimsoll.turns import SHORTEST_TIMER
+from plimsoll.yields import yield_computation
 
 _CLOSED = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 
@@ -23,20 +22,17 @@ class Permits:
     def __init__(self, count: int, timeout: float) -> None:
         self.timeout = timeout
         self.free = BoundedSemaphore(count)
-        self.computing = BoundedSemaphore(1)
-        """Held by the long computation that runs: many of them together would make every other request wait."""
 
 
 class RequestPermit:
     """The permit of a connection's current request: see `plimsoll.permit.Permit`."""
 
-    __slots__ = ("_descriptor", "_is_computing", "_is_held", "_permits", "waited")
+    __slots__ = ("_descriptor", "_is_held", "_permits", "waited")
 
     def __init__(self, permits: Permits, descriptor: int) -> None:
         self._permits = permits
         self._descriptor = descriptor
         self._is_held = False
-        self._is_computing = False
         self.waited = 0.0
         """Seconds that the request has waited for its permit."""
 
@@ -56,13 +52,10 @@ class RequestPermit:
         if self._is_held:
             self._is_held = False
             self._permits.free.release()
-        if self._is_computing:
-            self._is_computing = False
-            self._permits.computing.release()
 
     @contextlib.contextmanager
     def released(self) -> Iterator[None]:
-        was_held, was_computing = self._is_held, self._is_computing
+        was_held = self._is_held
         self.finish()
         try:
             yield
@@ -70,17 +63,10 @@ class RequestPermit:
             if was_held:
                 self._permits.free.acquire()
                 self._is_held = True
-            if was_computing:
-                self._permits.computing.acquire()
-                self._is_computing = True
 
     def pause(self) -> None:
         self.finish()
-        gevent.sleep(0)  # the computation that has waited longest takes its turn
-        self._permits.computing.acquire()
-        self._is_computing = True
-        # Not before: 16 computations would follow each other before the sockets are polled.
-        gevent.sleep(SHORTEST_TIMER)
+        yield_computation()
 
     def is_client_gone(self) -> bool:
         poll = _poll_without_gevent()
@@ -94,8 +80,3 @@ def _poll_without_gevent() -> select.poll:
 
     poll: select.poll = monkey.get_original("select", "poll")()
     return poll
-
-
-def yield_now() -> None:
-    """Serve other connections, those included whose input was not polled yet."""
-    gevent.sleep(SHORTEST_TIMER)
