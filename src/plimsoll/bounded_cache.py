@@ -23,7 +23,7 @@ MAX_KEY_BYTES = 2048
 """Keys that clients repeat are shorter. A longer key costs more memory than recomputing its value is worth."""
 
 _ENTRY_BYTES = 128
-"""What a dictionary and the tuple of an entry take, rounded up."""
+"""The size of a dictionary's slot and of the tuple of an entry, rounded up."""
 
 
 class BoundedCache(Generic[K, V]):
@@ -148,7 +148,7 @@ def bounded_cache(
 def deep_size(value: object) -> int:
     """Bytes that a value takes with all that it contains, for plain data: texts, numbers, sequences, mappings and sets.
 
-    What is shared counts each time. Of any other object only its own size counts.
+    A part that is shared counts each time. Of any other object only its own size counts.
     """
     total = 0
     pending = [value]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the server may ask of the application that it serves, beyond WSGI."""
+"""The functions of an application that the server calls beyond WSGI."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class StartupError(Exception):
 
 class ServedApplication(Protocol):
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse, /) -> Iterable[bytes]:
-        """Process a request, as WSGI says."""
+        """Process a request, as WSGI defines it."""
 
     def is_immediate(self, path: str) -> bool:
         """True for paths whose requests never wait, so that they need no permit."""
@@ -26,7 +26,7 @@ class ServedApplication(Protocol):
     def prefetch(self, target: str) -> dict[str, Any]:
         """Start the database query that a GET of this target will need, before the request is parsed.
 
-        What it returns is added to the WSGI environment of that request.
+        The result is added to the WSGI environment of that request.
         """
 
     def error_response(self, status: int, detail: str) -> ErrorResponse:

@@ -372,7 +372,7 @@ class Connection:
 
 
 def _common_environ(server: tuple[str, int], peer: Any) -> dict[str, Any]:
-    """What the WSGI environments of all requests of a connection have."""
+    """The part that the WSGI environments of all requests of a connection share."""
     return {
         "SCRIPT_NAME": "",
         "SERVER_NAME": server[0],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What one client may cost a worker: the limits and deadlines of the HTTP server.
+"""The limits and deadlines of the HTTP server, which bound the cost of one client for a worker.
 
 docs/internals/http-server.md has each of them with its reason.
 """

@@ -68,7 +68,7 @@ class RequestParser:
 
     def __init__(self, common: dict[str, Any], limits: Limits) -> None:
         self._common = common
-        """What the WSGI environments of all requests have."""
+        """The part that the WSGI environments of all requests share."""
         self._limits = limits
         self._headers_cache = Headers()
         self._parser = httptools.HttpRequestParser(self)

@@ -34,6 +34,6 @@ class RequestsInProgress:
             self._free.append(slot)
 
     def lines(self) -> list[str]:
-        """What is being processed, for any process that has this memory."""
+        """The requests in progress, for any process that maps this memory."""
         slots = (self._memory[at : at + SLOT_BYTES] for at in range(0, SIZE, SLOT_BYTES))
         return [slot.partition(b"\0")[0].decode("latin-1") for slot in slots if slot[0]]

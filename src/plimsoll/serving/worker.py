@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A worker process: load the application, serve it, and finish the requests in progress when told to stop.
+"""A worker process: load the application, serve it, and finish the requests in progress on SIGTERM.
 
 The supervisor runs `python -m plimsoll.serving.worker`. A worker never outlives its supervisor. Before it closes idle
 connections it answers with `Connection: close` for a moment, so that clients send no request into a closed connection.
@@ -45,7 +45,7 @@ _SET_PARENT_DEATH_SIGNAL = 1  # prctl's PR_SET_PDEATHSIG
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a worker gets on its command line. Numbers are of open files that it inherits."""
+    """The arguments of a worker's command line. Numbers are of open files that it inherits."""
 
     factory: str
     """The function that makes the application, as module:name."""

@@ -107,7 +107,7 @@ class WorkerProcess:
         self.close()
 
     def join(self, deadline: float) -> bool:
-        """Wait for the end of the process, which was told to terminate; False if it had to be killed."""
+        """Wait for the end of the process after `terminate`; False if it had to be killed."""
         try:
             self._process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:

@@ -280,7 +280,7 @@ _CUSTOM = "CUSTOM_"
 
 
 def _how_to_create(refusal: Refusal) -> str:
-    """Say how to create the trait or class that a request names and that is missing; empty for any other refusal."""
+    """How to create the trait or class that is missing; empty for any other refusal."""
     match refusal:
         case r.ResourceClassMissing(name) if name.startswith(_CUSTOM):
             path, feature = f"/resource_classes/{name}", Feature.ENSURE_RESOURCE_CLASS

@@ -89,7 +89,7 @@ class Describer:
 
 
 def _message(error: ValidationError) -> str:
-    """What jsonschema says of a value, with a long value cut."""
+    """The message of jsonschema, with a long value cut."""
     message, value = error.message, repr(error.instance)
     if message.startswith(value):
         message = shortened(value, _LONGEST_VALUE) + message[len(value) :]

@@ -82,7 +82,7 @@ class Probe:
         while answered < number:
             if not self._under_way:
                 if AT_WORK.count > 1:
-                    run_ready()  # whoever comes before it is asked shares it
+                    run_ready()  # requests that arrive before the query is sent share it
                 self._ask()
             self._last = answered, head = self._asked, Head(*self._hear_on(self._connection))
             self._under_way = False
