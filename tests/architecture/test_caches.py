@@ -24,6 +24,7 @@ REASONS = {
     ("search/filters.py", "admitting"): "a class that exists and a number",
     ("serving/headers.py", "_cached_key"): "names of headers, short ones only",
     ("storage/dialects/collation.py", "ratio_in_single_precision"): "a number",
+    ("storage/dialects/collation.py", "self._cached_key"): "texts of at most 64 characters",
     ("storage/dialects/packets.py", "_time"): "a time in the form of the database",
     ("storage/statements.py", "_change"): "columns of our tables",
     ("storage/statements.py", "_insertion"): "columns of our tables",

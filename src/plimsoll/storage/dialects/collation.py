@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from plimsoll.bounded_cache import bounded_cache
-
 Ask = Callable[[str, tuple[str, ...]], list[Any]]
 """Runs a query with parameters, and gives its rows."""
 
-KEYS, KEYS_BYTES = 2_000, 4 << 20
-"""Kept at most: a command needs the key of one text several times. Long texts, of a query for instance, are not kept."""
+CACHED_KEYS, LONGEST_CACHED = 2_000, 64
+"""Keys that are cached, and characters of their texts: a command needs the key of a uuid or a name several times. A key
+has at most a few bytes per character, so that the cache takes some MB at most."""
 
 _SPACE = ord(" ")
 _ASCII = tuple(map(chr, range(32, 127)))
@@ -31,8 +30,11 @@ class Collation:
         # Most collations compare as if the shorter text were filled up with spaces.
         self._pads = "_nopad" not in name and "_0900_" not in name
         self._weights = _Weights(name, charset, ask)
-        self.key = bounded_cache(KEYS, KEYS_BYTES)(self._key)
+        self._cached_key = lru_cache(CACHED_KEYS)(self._key)
+
+    def key(self, text: str) -> str:
         """The same for all texts that the collation takes for the same."""
+        return self._cached_key(text) if len(text) <= LONGEST_CACHED else self._key(text)
 
     def _key(self, text: str) -> str:
         key = text.translate(self._weights)
