@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-PACE_SECONDS = 0.001
+PACE_SECONDS = 0.0003
 """For which a long computation runs before it lets other requests run again."""
 SHORT_SECONDS = 0.005
 """A computation that takes less time than this is not interrupted: a batch of common size is decided without a switch."""
@@ -199,7 +199,7 @@ def run_ready() -> None:
 
 
 class Pace:
-    """Lets other requests run about every millisecond of a long computation: to be called at each step of it.
+    """Lets other requests run about every 0.3 milliseconds of a long computation: to be called at each step of it.
 
     Only where requests share one thread: the interpreter switches between threads by itself.
     """

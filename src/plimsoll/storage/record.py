@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
@@ -24,6 +24,8 @@ from plimsoll.storage.gathered import Gathered
 from plimsoll.storage.registers import Reading, Registers
 from plimsoll.storage.rows import Rows
 from plimsoll.storage.statements import Columns, Row, Statement, written
+
+T = TypeVar("T")
 
 _PROVIDER = Columns(
     t.resource_providers,
@@ -163,18 +165,18 @@ class Recorder:
         )
         return e.AggregatesSet(effect.provider, aggregates)
 
-    def _paced(self, names: Iterable[str]) -> Iterator[str]:
-        """The same names. Other requests run meanwhile."""
-        for name in names:
+    def _paced(self, values: Iterable[T]) -> Iterator[T]:
+        """The same values. Other requests run meanwhile."""
+        for value in values:
             self._pause()
-            yield name
+            yield value
 
     def _replace_marks(self, columns: Columns, provider_id: int, *, gone: list[int], new: list[int]) -> None:
         if gone:
             provider, mark, _ = columns.names
             self._rows.remove(columns.table, {provider: [provider_id], mark: gone})
         if new:
-            self._rows.add(columns, [(provider_id, id_, self._now) for id_ in new])
+            self._rows.add(columns, [(provider_id, id_, self._now) for id_ in self._paced(new)])
 
     # What consumers hold
 

@@ -88,11 +88,16 @@ class Reading:
         for start in range(0, len(names), register.most_at_once):
             there |= self._found_or_made(register, names[start : start + register.most_at_once])
             self._pause()
-        return {name: there[register.key(name)] for name in names}
+        found: dict[str, Entry] = {}
+        for name in names:
+            found[name] = there[register.key(name)]
+            self._pause()
+        return found
 
     def _found_or_made(self, register: Register, names: list[str]) -> dict[str, Entry]:
         """Rows by the keys of their names."""
         there = self._rows(register, names)
+        self._pause()
         new = {key: name for name in reversed(names) if (key := register.key(name)) not in there}
         if len(new) == 1:
             ((key, name),) = new.items()
@@ -102,13 +107,19 @@ class Reading:
             rows = [(name, at) for name in sorted(new.values())]
             for statement in insertion(self._conn.dialect, register.columns, rows):
                 self._conn.exec_driver_sql(statement.sql, tuple(statement.values))
+                self._pause()
             there |= self._rows(register, [*new.values()])
         return there
 
     def _rows(self, register: Register, names: list[str]) -> dict[str, Entry]:
         asked = query(self._conn.dialect, register.query, names)
-        rows = [Entry(*row) for row in self._conn.exec_driver_sql(asked.sql, tuple(asked.values))]
-        return {register.key(entry.name): entry for entry in rows}
+        rows = self._conn.exec_driver_sql(asked.sql, tuple(asked.values)).all()
+        entries: dict[str, Entry] = {}
+        for row in rows:
+            entry = Entry(*row)
+            entries[register.key(entry.name)] = entry
+            self._pause()
+        return entries
 
     def _made(self, column: Column[Any], name: str) -> int:
         made = self._conn.execute(insert(column.table), {column.name: name, "created_at": self._now})
