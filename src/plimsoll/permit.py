@@ -32,6 +32,12 @@ class Permit(Protocol):
         The computations of a worker that pause take turns.
         """
 
+    def wait_for_memory(self) -> bool:
+        """Wait until clients have received enough of the long responses that are in memory.
+
+        A request calls this before it makes a response of megabytes. False if it has waited for too long.
+        """
+
     def is_client_gone(self) -> bool:
         """True if the client has closed its connection, so that no response can reach it."""
 
@@ -44,6 +50,9 @@ class _Unlimited:
 
     def pause(self) -> None:
         """Threads of other servers are switched by the interpreter."""
+
+    def wait_for_memory(self) -> bool:
+        return True
 
     def is_client_gone(self) -> bool:
         return False

@@ -5,12 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from tests.attacks import memory
+from tests.attacks.searches import LARGE, groups
 from tests.attacks.sockets import request
-from tests.attacks.target import Target
+from tests.attacks.target import MemoryPeak, Target
+from tests.support.waiting import eventually
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +59,39 @@ def test_long_values_are_not_kept(kind: str, fresh: Target) -> None:
                 return request("GET", "/traits", None, f"accept: text/a{pad}, application/json")
 
     assert grown(fresh, [content(number) for number in range(1_000)]) < 25 << 20
+
+
+NOT_READ = groups(1, 1, 1, 1, policy="isolate", limit=5_000)
+"""A response of 2.5 MB."""
+
+
+def test_responses_that_are_not_received_take_little_memory(tmp_path: Path) -> None:
+    with Target(tmp_path) as target:
+        before = target.build_cloud().rss()
+        with ExitStack() as stack:
+            peak = stack.enter_context(MemoryPeak(target))
+            for _ in range(60):
+                stack.enter_context(target.connect(20, receive_buffer=4096)).send(NOT_READ)
+            assert eventually(lambda: "bytes of the responses that clients do not receive" in target.log())
+            # Sent slowly, and longer than all responses together may be; it is received to its end.
+            with target.connect(60, receive_buffer=1 << 16) as reader:
+                reader.send(LARGE)
+                assert len(reader.response().json["allocation_requests"]) == 100_000
+        assert peak.bytes - before < 120 << 20
+        assert eventually(lambda: target.rss() - before < 20 << 20)
+
+
+def test_large_responses_at_the_same_time_take_the_memory_of_few(tmp_path: Path) -> None:
+    with Target(tmp_path) as target:
+        before = target.build_cloud().rss()
+        with ExitStack() as stack:
+            peak = stack.enter_context(MemoryPeak(target))
+            readers = [stack.enter_context(target.connect(60)) for _ in range(8)]
+            for reader in readers:
+                reader.send(LARGE)
+            with ThreadPoolExecutor(len(readers)) as pool:
+                answers = list(pool.map(lambda reader: reader.response(), readers))
+        assert [answer.status for answer in answers] == [200] * len(readers)
+        assert min(len(answer.body) for answer in answers) > 40 << 20
+        assert peak.bytes - before < 110 << 20
+        assert eventually(lambda: target.rss() - before < 20 << 20)

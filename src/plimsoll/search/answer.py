@@ -49,8 +49,8 @@ class Alike:
 
 PIECE_ENTRIES = 1 << 14
 """Providers in all candidates of a piece, each time counted: their text takes about 2 MB."""
-LARGE_ENTRIES = 1 << 17
-"""The same in all candidates of an answer that is large: more than 10 MB of text."""
+LARGE_ENTRIES = 1 << 13
+"""The same in all candidates of an answer that is large: more than 1 MB of text."""
 
 
 class Combined(Sequence[Candidate]):

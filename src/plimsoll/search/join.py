@@ -110,11 +110,12 @@ def _only(
         return tree, chosen
     if which.dtype == np.bool_:
         which = np.flatnonzero(which)
-    kept: dict[int, Numbers] = {}
-    for number, rows in chosen.items():
-        kept[number] = rows[which]
+    for number in chosen:
+        chosen[number] = chosen[number][
+            which
+        ]  # one after the other: all columns twice would take much memory
         budget.check()
-    return tree[which], kept
+    return tree[which], chosen
 
 
 def _enough(tree: Numbers, count: Numbers, most: int, cut: Mask) -> Mask | None:

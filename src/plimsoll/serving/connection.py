@@ -41,7 +41,10 @@ _POLLS_IN_A_ROW = 4
 _READABLE = 1  # as gevent's loop has it
 _GET, _END_OF_HEAD = b"GET ", b"\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_STALLED_SECONDS = 1.0
+_STALLED_SECONDS = 0.25
+_UNSENT_IN_KERNEL = 1 << 17
+"""Bytes of a long response that the system takes beyond those on their way. With more, a slow client that receives all
+the time would look like one that does not: the system may take megabytes at once, and then nothing for seconds."""
 _FAILED = "An unexpected error occurred. The log of the service has more about this request."
 _RETRY_AFTER = ("retry-after", "5")
 
@@ -66,7 +69,8 @@ class Connection:
         """Bytes that were received or sent in this phase."""
         self._moved_at = 0.0
         """When the last of them were."""
-        self._unsent = 0
+        self._held_bytes = 0
+        """Of a long response, until the client has received it or the connection is closed."""
         self._is_expired = False
         """True if a deadline has passed, so that the end of the input is not the client's doing."""
         self._all = connections
@@ -101,7 +105,7 @@ class Connection:
 
     def close(self) -> None:
         self._count_body(0)
-        self._count_unsent(0)
+        self._hold(0)
         self._parser.close()
         self._input.close()
         self._socket.close()
@@ -114,8 +118,8 @@ class Connection:
 
     @property
     def stalled_bytes(self) -> int:
-        """Bytes of a response that its client has not taken for a while."""
-        return self._unsent if time.monotonic() - self._moved_at > _STALLED_SECONDS else 0
+        """Bytes of memory that a response takes whose client has received nothing for a while."""
+        return self._held_bytes if time.monotonic() - self._moved_at > _STALLED_SECONDS else 0
 
     def waits_since(self, moment: float) -> bool:
         """True if it has been waiting for its client since then."""
@@ -139,6 +143,7 @@ class Connection:
             with contextlib.suppress(OSError):  # it may be closed already
                 self._socket.shutdown(socket.SHUT_RD)
         else:
+            self._hold(0)
             self.shut_down()
 
     def shut_down(self) -> None:
@@ -194,7 +199,6 @@ class Connection:
             if request.error is not None:
                 return
             self._count_body(len(request.body))
-        self._all.note_large(self.body_bytes)
         self._count_body(0)
 
     def _drain(self, request: Request) -> bool:
@@ -251,8 +255,8 @@ class Connection:
         change, self.body_bytes = size - self.body_bytes, size
         self._all.count_body(change)
 
-    def _count_unsent(self, size: int) -> None:
-        change, self._unsent = size - self._unsent, size
+    def _hold(self, size: int) -> None:
+        change, self._held_bytes = size - self._held_bytes, size
         self._all.count_response(change)
 
     # Responses.
@@ -284,6 +288,8 @@ class Connection:
             close = getattr(result, "close", None)
             if close is not None:
                 close()
+            self._written = []  # not kept until the next request
+            self._all.note_large(request.received)
 
     def _call_application(
         self, request: Request, environ: dict[str, Any]
@@ -342,7 +348,7 @@ class Connection:
             self._send(head + body)
         else:
             self._send(head)
-            self._send(body)
+            self._send_long(body)
         self._awaits_client = True
         return goes_on
 
@@ -354,10 +360,15 @@ class Connection:
         while rest:
             self._moved += sent
             self._moved_at = time.monotonic()
-            self._count_unsent(len(rest))
             sent = self._socket.send(rest)
             rest = rest[sent:]
-        self._count_unsent(0)
+
+    def _send_long(self, body: bytes) -> None:
+        if sys.platform == "linux":
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_IN_KERNEL)
+        self._hold(len(body))
+        self._send(body)
+        self._hold(0)
 
     def _linger(self) -> None:
         """Close our half of the connection, and read on for a while: a client that still sends would lose the response."""

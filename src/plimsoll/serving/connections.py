@@ -32,7 +32,7 @@ class Connections:
         self.app = app
         self.limits = limits
         self.server = server
-        self.permits = Permits(limits.threads, limits.queue_timeout)
+        self.permits = Permits(limits.threads, limits.queue_timeout, self._has_memory)
         self.in_progress = in_progress or RequestsInProgress()
         self.is_draining = False
         """True if the next response on each connection is its last."""
@@ -67,6 +67,7 @@ class Connections:
         return not self._open
 
     def note_large(self, size: int) -> None:
+        """Note that a message of this size was processed, and that its memory is free now."""
         if size > LARGE_BYTES:
             self.had_large_message = True
 
@@ -75,6 +76,7 @@ class Connections:
         now = time.monotonic()
         for connection in [each for each in self._open if each.is_late(now)]:
             connection.expire()
+        self._limit_responses()
 
     def close_idle(self, seconds: float) -> None:
         """Close the connections that have waited for their clients for so long."""
@@ -91,27 +93,35 @@ class Connections:
             )
 
     def count_response(self, change: int) -> None:
-        """Count bytes of responses that wait. Beyond the limit, the connection that waits with most of them is closed."""
+        """Count the memory of long responses until their clients have received them."""
         self._response_bytes += change
-        if change > 0 and self._response_bytes > self.limits.max_buffered_bytes:
-            self._expire_largest(
-                lambda connection: connection.stalled_bytes, "the responses that wait for clients"
-            )
+        if change > 0:
+            self._limit_responses()
+        else:
+            self.note_large(-change)
 
-    def _expire_largest(self, size: Callable[[Connection], int], what: str) -> None:
+    def _has_memory(self) -> bool:
+        self._limit_responses()
+        return self._response_bytes <= self.limits.max_buffered_bytes
+
+    def _limit_responses(self) -> None:
+        """Close connections whose clients receive nothing, the largest response first, until the limit is met."""
+        while self._response_bytes > self.limits.max_buffered_bytes and self._expire_largest(
+            lambda connection: connection.stalled_bytes, "the responses that clients do not receive"
+        ):
+            pass
+
+    def _expire_largest(self, size: Callable[[Connection], int], what: str) -> bool:
+        """False if there is none."""
         largest = max(self._open, key=size, default=None)
-        if largest is not None and size(largest) > 0:
-            LOG.warning(
-                "Closing the connection from %s, which has %s of the %s bytes of %s, of which there may be %s",
-                *(
-                    largest.peer,
-                    size(largest),
-                    sum(map(size, self._open)),
-                    what,
-                    self.limits.max_buffered_bytes,
-                ),
-            )
-            largest.expire()
+        if largest is None or not size(largest):
+            return False
+        LOG.warning(
+            "Closing the connection from %s, which has %s of the %s bytes of %s, of which there may be %s",
+            *(largest.peer, size(largest), sum(map(size, self._open)), what, self.limits.max_buffered_bytes),
+        )
+        largest.expire()
+        return True
 
     def _close_longest_idle(self) -> None:
         idle = [each for each in self._open if each.is_idle]

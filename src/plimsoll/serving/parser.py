@@ -16,7 +16,7 @@ from urllib.parse import unquote_to_bytes
 import httptools
 
 from plimsoll.serving.headers import Headers
-from plimsoll.serving.limits import MAX_CHUNK_OVERHEAD, MAX_HEAD_BYTES, MAX_HEADERS, Limits
+from plimsoll.serving.limits import LARGE_BYTES, MAX_CHUNK_OVERHEAD, MAX_HEAD_BYTES, MAX_HEADERS, Limits
 
 _ABSOLUTE = re.compile(rb"https?://([^/?#]+)([^?#]*)(\?[^#]*)?\Z", re.IGNORECASE)
 _HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?\Z")
@@ -129,7 +129,7 @@ class RequestParser:
             "PATH_INFO": path,
             "QUERY_STRING": query,
             "SERVER_PROTOCOL": f"HTTP/{request.version}",
-            "wsgi.input": io.BytesIO(request.body),
+            "wsgi.input": _input(request),
             **self._headers_cache.as_wsgi(request.headers),
         }
         if request.authority is not None:
@@ -291,6 +291,28 @@ class RequestParser:
             raise RequestError(400, "A request must have one Host header.")
         if hosts and _HOST.match(hosts[0]) is None:
             raise RequestError(400, "The Host header is not a host name or address.")
+
+
+class LargeInput(io.BytesIO):
+    """A body that is not kept after it was read as a whole."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self._size = len(content)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        content = super().read(size)
+        if len(content) == self._size:
+            self.seek(0)
+            self.truncate()
+        return content
+
+
+def _input(request: Request) -> io.BytesIO:
+    """The body as a file. The request itself keeps it no longer: a connection may be idle for long after it."""
+    # BytesIO copies a bytearray, and shares bytes with its reader.
+    body, request.body = bytes(request.body), b""
+    return LargeInput(body) if len(body) > LARGE_BYTES else io.BytesIO(body)
 
 
 def _set_target(request: Request) -> None:

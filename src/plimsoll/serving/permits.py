@@ -7,20 +7,24 @@ from __future__ import annotations
 import contextlib
 import select
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import gevent
 from gevent.lock import BoundedSemaphore
 
 from plimsoll.yields import yield_computation
 
+_MEMORY_POLL_SECONDS = 0.01
 _CLOSED = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 
 
 class Permits:
     """The permits of one worker."""
 
-    def __init__(self, count: int, timeout: float) -> None:
+    def __init__(self, count: int, timeout: float, has_memory: Callable[[], bool] = lambda: True) -> None:
         self.timeout = timeout
+        self.has_memory = has_memory
+        """False if the responses that clients have not received take too much memory for another long one."""
         self.free = BoundedSemaphore(count)
 
 
@@ -67,6 +71,14 @@ class RequestPermit:
     def pause(self) -> None:
         self.finish()
         yield_computation()
+
+    def wait_for_memory(self) -> bool:
+        end = time.monotonic() + self._permits.timeout
+        while not self._permits.has_memory():
+            if time.monotonic() > end:
+                return False
+            gevent.sleep(_MEMORY_POLL_SECONDS)
+        return True
 
     def is_client_gone(self) -> bool:
         poll = _poll_without_gevent()

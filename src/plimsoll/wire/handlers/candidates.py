@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 
 from plimsoll import memory
 from plimsoll.domain.refusals import SearchAbandoned
 from plimsoll.permit import permit_of
-from plimsoll.search.answer import Candidates
+from plimsoll.search.answer import LARGE_ENTRIES, Candidates
 from plimsoll.search.budget import Budget, SearchCancelled
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.service import candidates
@@ -17,14 +19,22 @@ from plimsoll.wire import timings
 from plimsoll.wire.answers import Answer, now
 from plimsoll.wire.call import Call, accepted
 from plimsoll.wire.errors import Refused
-from plimsoll.wire.problems import shortened
+from plimsoll.wire.problems import Problem, shortened
 from plimsoll.wire.queries.candidates import candidates_request
 from plimsoll.wire.views import candidates as views
 
 _LONGEST_LOGGED = 500
 """Characters of a query in a log line."""
+_searching_large = threading.BoundedSemaphore(2)
+"""Held from the search to the end of the encoding, if the answer may be large: each takes up to 20 MB meanwhile."""
 _encoding_large = threading.Lock()
 """Held while a large answer is encoded: several of them at the same time would take the memory of all."""
+_TRIMMED_BYTES = 10 << 20
+_TOO_MANY_SEARCHES = "Too many searches for thousands of allocation candidates are in progress. Try again, or ask for fewer with limit."
+_NO_MEMORY = (
+    "The responses that other clients have not received yet take the memory that this one would need."
+    " Try again, or ask for fewer candidates with limit."
+)
 
 
 def find(call: Call) -> Answer:
@@ -36,28 +46,51 @@ def _found(call: Call) -> tuple[bytes, bool]:
     """The answer, and whether it may be kept. One without candidates is not, so that each is logged."""
     request = candidates_request(call.query_string, call.version)
     permit = permit_of(call.environ)
-    budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
-    timings.lap(call.environ, timings.OTHER)
-    try:
-        logged = shortened(call.query_string, _LONGEST_LOGGED)
-        found = accepted(candidates.find(call.placement, request, logged, budget))
-    finally:
-        timings.lap(call.environ, timings.SEARCH)
-    try:
-        body = _encoded(found, request, call, budget)
-    except SearchCancelled:
-        raise Refused(SearchAbandoned(), {}) from None
-    timings.lap(call.environ, timings.ENCODING)
+    is_large = request.limit is None or request.limit * len(request.groups) > LARGE_ENTRIES
+    with _turn(call) if is_large else contextlib.nullcontext():
+        budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
+        timings.lap(call.environ, timings.OTHER)
+        try:
+            logged = shortened(call.query_string, _LONGEST_LOGGED)
+            found = accepted(candidates.find(call.placement, request, logged, budget))
+        finally:
+            timings.lap(call.environ, timings.SEARCH)
+        try:
+            body = _encoded(found, request, call, budget)
+        except SearchCancelled:
+            raise Refused(SearchAbandoned(), {}) from None
+        timings.lap(call.environ, timings.ENCODING)
     return body, found.is_complete and len(found.requests) > 0
+
+
+@contextlib.contextmanager
+def _turn(call: Call) -> Iterator[None]:
+    """Wait until few enough other searches may find a large answer."""
+    if not _searching_large.acquire(blocking=False):
+        with permit_of(call.environ).released():
+            is_acquired = _searching_large.acquire(timeout=call.placement.settings.search_budget)
+        if not is_acquired:
+            raise Problem(503, _TOO_MANY_SEARCHES, retry_after=5)
+    try:
+        yield
+    finally:
+        _searching_large.release()
 
 
 def _encoded(found: Candidates, request: CandidatesRequest, call: Call, budget: Budget) -> bytes:
     if not found.requests.is_large:
         return views.candidates(found, request, call.version, budget.pause_if_due)
-    with permit_of(call.environ).released():
+    permit = permit_of(call.environ)
+    with permit.released():
         _encoding_large.acquire()
     try:
-        return views.candidates(found, request, call.version, budget.pause_if_due)
+        with permit.released():
+            has_memory = permit.wait_for_memory()
+        if not has_memory:
+            raise Problem(503, _NO_MEMORY, retry_after=5)
+        body = views.candidates(found, request, call.version, budget.pause_if_due)
+        if len(body) > _TRIMMED_BYTES:
+            memory.trim()
+        return body
     finally:
         _encoding_large.release()
-        memory.trim()
