@@ -38,6 +38,9 @@ class Permit(Protocol):
         A request calls this before it makes a response of megabytes. False if it has waited for too long.
         """
 
+    def begin_computation(self) -> None:
+        """Wait for a turn if other computations are waiting for theirs."""
+
     def is_client_gone(self) -> bool:
         """True if the client has closed its connection, so that no response can reach it."""
 
@@ -53,6 +56,9 @@ class _Unlimited:
 
     def wait_for_memory(self) -> bool:
         return True
+
+    def begin_computation(self) -> None:
+        """Likewise."""
 
     def is_client_gone(self) -> bool:
         return False

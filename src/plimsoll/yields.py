@@ -54,6 +54,10 @@ class YieldQueue:
                 queue.remove(current)
             raise
 
+    @property
+    def are_computations_waiting(self) -> bool:
+        return bool(self._computations)
+
     def _start(self) -> None:
         if not self._is_started:
             self._is_started = True
@@ -85,3 +89,7 @@ def yield_now() -> None:
 def yield_computation() -> None:
     """Let other requests run. All computations that yield like this take turns."""
     _queue_of(get_hub()).wait(is_computation=True)
+
+
+def are_computations_waiting() -> bool:
+    return _queue_of(get_hub()).are_computations_waiting

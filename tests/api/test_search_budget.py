@@ -38,6 +38,9 @@ class Permit:
     def pause(self) -> None:
         self.pauses += 1
 
+    def begin_computation(self) -> None:
+        """No other computation is waiting."""
+
     def is_client_gone(self) -> bool:
         return self.pauses >= self._stays_for
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import gevent
 from gevent.lock import BoundedSemaphore
 
-from plimsoll.yields import yield_computation
+from plimsoll.yields import are_computations_waiting, yield_computation
 
 _MEMORY_POLL_SECONDS = 0.01
 _CLOSED = select.POLLRDHUP | select.POLLHUP | select.POLLERR
@@ -71,6 +71,10 @@ class RequestPermit:
     def pause(self) -> None:
         self.finish()
         yield_computation()
+
+    def begin_computation(self) -> None:
+        if are_computations_waiting():
+            self.pause()
 
     def wait_for_memory(self) -> bool:
         end = time.monotonic() + self._permits.timeout

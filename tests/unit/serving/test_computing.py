@@ -50,3 +50,20 @@ def test_a_computation_that_waits_for_something_else_lets_others_compute() -> No
             second.pause()
         second.finish()
     first.finish()
+
+
+def test_a_computation_begins_after_those_that_wait_for_their_turn() -> None:
+    permits = Permits(2, 60)
+    order: list[str] = []
+
+    def compute(name: str) -> None:
+        permit = RequestPermit(permits, -1)
+        assert permit.acquire()
+        permit.begin_computation()
+        order.append(name)
+        permit.pause()
+        order.append(name)
+        permit.finish()
+
+    gevent.joinall([gevent.spawn(compute, name) for name in ("first", "second")], raise_error=True)
+    assert order == ["first", "first", "second", "second"]

@@ -48,6 +48,7 @@ def _found(call: Call) -> tuple[bytes, bool]:
     permit = permit_of(call.environ)
     is_large = request.limit is None or request.limit * len(request.groups) > LARGE_ENTRIES
     with _turn(call) if is_large else contextlib.nullcontext():
+        permit.begin_computation()
         budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
         timings.lap(call.environ, timings.OTHER)
         try:
