@@ -8,7 +8,9 @@ a large one jsonschema-rs finds the first mistake, and jsonschema looks at that 
 
 from __future__ import annotations
 
+import heapq
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +20,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
 
+from plimsoll.turns import Pace
 from plimsoll.wire.problems import shortened
 
 SMALL = 8192
@@ -26,6 +29,8 @@ SMALL = 8192
 _LONGEST_VALUE = 100
 _LONGEST_SENTENCE = 300
 _LONGEST_NAME = 64
+_MOST_UNKNOWN = 100
+"""Members that a schema does not have: the names of more would not fit into a sentence."""
 
 Path = Iterable[str | int]
 
@@ -59,6 +64,10 @@ class Describer:
             error = best_match(self._validator.iter_errors(content))
             return None if error is None else self._described(error, (), ())
         try:
+            if self._first.is_valid(content):
+                return None
+            # An error of jsonschema-rs has a copy of the value, which takes many times the memory of its text.
+            content = _with_few_unknown(content, self._plain)
             self._first.validate(content)
         except jsonschema_rs.ValidationError as found:
             return self._of_one_value(content, found)
@@ -86,6 +95,27 @@ class Describer:
         for exact, written in self._patterns.items():
             sentence = sentence.replace(exact, written)
         return Violation(_property((*place, *error.absolute_path)), sentence)
+
+
+def _with_few_unknown(content: Any, schema: Any) -> Any:
+    """The document with the first of the members that its schema does not have, if they are too many to be named."""
+    if not isinstance(content, dict) or schema.get("additionalProperties") is not False:
+        return content
+    properties = schema.get("properties", {})
+    pattern = re.compile("|".join(map(_exact_pattern, schema.get("patternProperties", {}))) or r"(?!)")
+    few, unknown = {}, []
+    pause = Pace()
+    for name, value in content.items():
+        if name in properties:
+            few[name] = _with_few_unknown(value, properties[name])
+        elif pattern.search(name) is None:
+            unknown.append(name)
+        else:
+            few[name] = value
+        pause()
+    for name in heapq.nsmallest(_MOST_UNKNOWN, unknown):
+        few[name] = content[name]
+    return few
 
 
 def _message(error: ValidationError) -> str:

@@ -3,6 +3,7 @@
 """Refusals of bodies: they name the property first, they are short, and a bounded part of the body is looked at."""
 
 import json
+import tracemalloc
 import uuid
 from typing import Any
 
@@ -134,6 +135,20 @@ def test_the_refusal_of_a_large_body_is_short_and_looks_at_one_value(
     assert "Failed validating" in words
     assert len(words) < A_FEW_HUNDRED
     assert len(looked_at) < 10, "jsonschema has looked at more than the value that is wrong"
+
+
+def test_the_refusal_of_many_unknown_members_takes_less_memory_than_they_do() -> None:
+    content = {"name": "a"} | {f"x{number}": number for number in range(50_000)}
+    schema = providers.CREATE.schemas.at(HIGHEST)
+    tracemalloc.start()
+    try:
+        found = schema.violation(content, 600_000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found is not None
+    assert found.sentence.startswith("Additional properties are not allowed ('x0', 'x1', 'x10', 'x100', ")
+    assert peak < 2_000_000
 
 
 def count_keywords(monkeypatch: pytest.MonkeyPatch) -> list[str]:
