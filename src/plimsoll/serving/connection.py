@@ -98,6 +98,7 @@ class Connection:
                 if not self._respond(request):
                     self._linger()
                     return
+                del request  # not to keep its headers while the connection waits for the next one
         except RequestError as error:
             LOG.info("A request from %s is refused with %s: %s", self.peer, error.status, error.detail)
             self._send_error(error.status, error.detail)

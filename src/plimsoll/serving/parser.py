@@ -16,7 +16,14 @@ from urllib.parse import unquote_to_bytes
 import httptools
 
 from plimsoll.serving.headers import Headers
-from plimsoll.serving.limits import LARGE_BYTES, MAX_CHUNK_OVERHEAD, MAX_HEAD_BYTES, MAX_HEADERS, Limits
+from plimsoll.serving.limits import (
+    LARGE_BYTES,
+    MAX_CHUNK_OVERHEAD,
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    RECEIVE_BYTES,
+    Limits,
+)
 
 _ABSOLUTE = re.compile(rb"https?://([^/?#]+)([^?#]*)(\?[^#]*)?\Z", re.IGNORECASE)
 _HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?\Z")
@@ -115,6 +122,9 @@ class RequestParser:
         self._check_progress(len(content))
         if not self.is_in_head:
             self._raw_head = b""
+            self._headers = []
+            if self._request is not None and self._request.is_complete:
+                self._request = None  # not to keep it while the connection waits for the next one
         elif self._raw_head is content:
             self._raw_head = bytearray(content)
 
@@ -260,7 +270,8 @@ class RequestParser:
             )
         if request.headers != self._checked_headers or request.version != "1.1":
             self._check_headers(request)
-            if request.version == "1.1" and not request.expects_continue and not request.has_long_body:
+            is_plain = not request.expects_continue and not request.has_long_body
+            if request.version == "1.1" and is_plain and len(self._raw_head) <= RECEIVE_BYTES:
                 self._checked_headers = request.headers
         if not request.target.startswith(b"/") or b"#" in request.target:
             _set_target(request)

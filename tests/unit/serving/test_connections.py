@@ -10,6 +10,7 @@ import json
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
@@ -458,6 +459,31 @@ def test_a_body_that_is_too_long_is_discarded_and_the_connection_goes_on(connect
     assert client.answer()[::2] == (200, b"ok")
     client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     assert client.answer()[0] == 200
+
+
+def test_a_connection_that_waits_keeps_neither_the_last_body_nor_the_last_response(connect: Connect) -> None:
+    def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        start_response("200 OK", [])
+        return [b"x" * (8 << 20)] if environ["PATH_INFO"] == "/large" else [b"ok"]
+
+    head = b" HTTP/1.1\r\nHost: h\r\n"
+    messages = (
+        b"POST /" + head + b"Content-Length: %d\r\n\r\n" % MAX_BODY + b"x" * MAX_BODY,
+        b"GET /large" + head + b"\r\n",
+        b"GET /" + head + b"Long: " + b"x" * (MAX_HEAD_BYTES - 100) + b"\r\n\r\n",
+    )
+    client = connect(app)
+    client.send(b"GET /" + head + b"\r\n")
+    client.answer()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for message in messages:
+            client.send(message)
+            assert client.answer()[0] == 200
+            assert eventually(lambda: tracemalloc.get_traced_memory()[0] - before < MAX_HEAD_BYTES // 2)
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_body_that_is_much_too_long_ends_the_connection(connect: Connect) -> None:
