@@ -64,7 +64,13 @@ class _Counted:
         return read
 
     def drained(self, most: int, length: int | None) -> bool:
-        """Reads the rest, if that is not too long; whether nothing is left."""
+        """Read the rest, if that is not too long. False if something is left, or the body is malformed or broke off."""
+        try:
+            return self._read_rest(most, length)
+        except OSError:
+            return False
+
+    def _read_rest(self, most: int, length: int | None) -> bool:
         while length is None or self._read < length:
             if self._read >= most:
                 return False

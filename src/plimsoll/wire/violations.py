@@ -67,12 +67,17 @@ class Describer:
             if self._first.is_valid(content):
                 return None
             # An error of jsonschema-rs has a copy of the value, which takes many times the memory of its text.
-            content = _with_few_unknown(content, self._plain)
+            return self._first_violation(_with_few_unknown(content, self._plain)) or self._first_violation(
+                content
+            )
+        except ValueError:  # a lone surrogate
+            return Violation("", "a text is not Unicode.")
+
+    def _first_violation(self, content: Any) -> Violation | None:
+        try:
             self._first.validate(content)
         except jsonschema_rs.ValidationError as found:
             return self._of_one_value(content, found)
-        except ValueError:  # a lone surrogate
-            return Violation("", "a text is not Unicode.")
         return None
 
     def _of_one_value(self, content: Any, found: jsonschema_rs.ValidationError) -> Violation:

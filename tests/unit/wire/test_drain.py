@@ -44,3 +44,11 @@ def test_a_body_that_is_all_here_is_left_alone() -> None:
     here = io.BytesIO(b"x" * 1000)
     assert headers_after(here, 1000) == {}
     assert here.tell() == 0
+
+
+def test_a_body_that_breaks_off_gets_the_answer_and_ends_the_connection() -> None:
+    class Broken:
+        def read(self, size: int) -> bytes:
+            raise OSError("Invalid chunk size")
+
+    assert headers_after(Broken(), 10) == {"connection": "close"}

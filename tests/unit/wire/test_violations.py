@@ -8,7 +8,9 @@ import uuid
 from typing import Any
 
 import jsonschema.validators
+import jsonschema_rs
 import pytest
+from jsonschema import FormatChecker
 
 from plimsoll.wire import violations
 from plimsoll.wire.bodies import aggregates, allocations, classes, inventories, providers, reshape, traits
@@ -223,3 +225,13 @@ def test_a_nested_body_is_refused_at_any_depth(depth: int) -> None:
         for raw in (nested, f'{{"aggregates": [{nested}, {nested}], "resource_provider_generation": 1}}'):
             with pytest.raises(Problem, match=r"JSON does not validate|nested too deeply"):
                 aggregates.SET.read(raw.encode(), HIGHEST)
+
+
+def test_a_violation_outside_of_the_first_unknown_members_is_found() -> None:
+    members = {"additionalProperties": False, "patternProperties": {"^known": {}}, "maxProperties": 200}
+    decides = jsonschema_rs.Draft202012Validator({"maxProperties": 200}, mask="the value")
+    describer = violations.Describer(members, FormatChecker(), decides)
+    many = {f"member {number}": number for number in range(1000)}
+    found = describer.violation(many, violations.SMALL + 1)
+    assert found is not None
+    assert "maxProperties" in found.sentence
