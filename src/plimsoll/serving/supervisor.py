@@ -115,17 +115,24 @@ class _Supervisor:
 
     def _reload(self, read_limits: Callable[[], Limits]) -> None:
         LOG.info("Reloading: each worker is replaced by one that reads the configuration again")
-        before = self._limits
+        before, replaced = self._limits, 0
         try:
             self._limits = read_limits()
             for number, old in enumerate(self._workers):
                 self._workers[number] = self._start_listening()
+                replaced += 1
                 _stop([old])
         except Stopped:
             raise
         except Exception as problem:
             self._limits = before
-            LOG.error("Not reloaded, the service goes on as it was: %s", problem)
+            if replaced:
+                LOG.error(
+                    "Reloaded %s of %s workers, the others go on with the configuration that they have: %s",
+                    *(replaced, self._count, problem),
+                )
+            else:
+                LOG.error("Not reloaded, the service goes on as it was: %s", problem)
         else:
             LOG.info("Reloaded")
 

@@ -41,6 +41,14 @@ def make():
 
 def fail():
     raise RuntimeError("nothing to serve")
+
+def make_three_times():
+    with open(__file__ + ".starts", "a+") as starts:
+        starts.write("x")
+        starts.seek(0)
+        if len(starts.read()) > 3:
+            fail()
+    return make()
 """
 
 SERVE = """
@@ -99,7 +107,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         )
         service = Service(process, port)
         started.append(service)
-        if factory == "make":
+        if factory != "fail":
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
         return service
@@ -171,6 +179,22 @@ def test_a_worker_that_the_system_cannot_start_is_tried_again(start: Start, tmp_
     (tmp_path / "elsewhere").rename(tmp_path / "python")
     assert eventually(lambda: len(set(service.workers()) - set(workers)) == 1)
     assert answers(service)
+
+
+def test_a_reload_that_fails_halfway_is_logged_as_such(start: Start) -> None:
+    service = start(workers=2, factory="make_three_times")
+    first, second = service.workers()
+    service.process.send_signal(signal.SIGHUP)
+    assert service.process.stderr is not None
+    for line in service.process.stderr:
+        if "Reloaded 1 of 2 workers" in line:
+            break
+        assert "Not reloaded" not in line
+    assert "nothing to serve" in line
+    remaining = service.workers()
+    assert len(remaining) == 2
+    assert second in remaining
+    assert first not in remaining
 
 
 def test_a_worker_needs_no_directory_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
