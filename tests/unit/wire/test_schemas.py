@@ -2,11 +2,15 @@
 
 """Shapes that depend on the version."""
 
+import uuid
+
 from jsonschema import FormatChecker
 
+from plimsoll.wire.bodies.patterns import UUID
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import HIGHEST, LOWEST, VERSIONS
-from plimsoll.wire.schemas import Changed, Field, Record, Schemas, shape_at
+from plimsoll.wire.schemas import Changed, Field, Record, Schema, Schemas, shape_at
+from plimsoll.wire.uuids import is_uuid
 
 TEXT = {"type": "string"}
 
@@ -51,3 +55,19 @@ def test_a_pattern_ends_where_the_text_ends() -> None:
     texts = ("AA", "AA\n", "b\n", "AA\n\n", "AA\nx", "\n", "b")
     assert [text for text in texts if schema.accepts(text)] == ["AA", "b"]
     assert [text for text in texts if schema.violation(text, len(text)) is None] == ["AA", "b"]
+
+
+def test_uuids_in_the_usual_spelling_need_no_check_in_python() -> None:
+    checked: list[str] = []
+
+    def check(text: str) -> bool:
+        checked.append(text)
+        return is_uuid(text)
+
+    schema = Schema({"type": "array", "items": UUID}, FormatChecker(), check)
+    usual = [str(uuid.UUID(int=number)) for number in range(100)]
+    assert schema.accepts([*usual, usual[-1].upper()])
+    assert checked == []
+    assert schema.accepts([usual[1].replace("-", ""), f"{{{usual[1]}}}", f"urn:uuid:{usual[1]}"])
+    assert not schema.accepts([usual[1] + "\n"])
+    assert not schema.accepts(["x"])
