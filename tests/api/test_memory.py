@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a request contains does not stay in memory: each place of a request that takes text is sent long texts."""
+"""The contents of a request do not stay in memory: each place of a request that takes text is sent long texts."""
 
 from __future__ import annotations
 

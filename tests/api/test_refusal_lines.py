@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the log says about refusals, and that an answer has the same facts."""
+"""The log lines of refusals, and that an answer has the same facts."""
 
 import logging
 from pathlib import Path

@@ -50,7 +50,7 @@ def uses(names: set[str]) -> set[tuple[str, str]]:
 
 
 def used_in(text: str, names: set[str]) -> Iterator[str]:
-    """What is cached: a decorated function, or the target of an assignment."""
+    """The cached object: a decorated function, or the target of an assignment."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if any(mentions(decorator, names) for decorator in node.decorator_list):

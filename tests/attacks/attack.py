@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an attack is: a function that sends requests to the target until it is told to stop."""
+"""An attack: a function that sends requests to the target until it is stopped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_SECONDS = 120.0
 
 
 class Stop:
-    """Tells an attack when to end: when it is set, or after its deadline."""
+    """The end of an attack: when it is set, or after its deadline."""
 
     def __init__(self, seconds: float = MOST_SECONDS) -> None:
         self._event = threading.Event()
@@ -39,7 +39,7 @@ class Stop:
 
 @dataclass
 class Outcome:
-    """What the attacker received."""
+    """The responses that the attacker received."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     longest: int = 0
@@ -48,7 +48,7 @@ class Outcome:
     """Connections that the server closed without an answer."""
 
     def unexpected(self) -> dict[int, int]:
-        """Server errors that are not deliberate: 503 says when to retry, 501 and 505 refuse a part of HTTP."""
+        """Server errors that are not deliberate: 503 has a time to retry, 501 and 505 refuse a part of HTTP."""
         deliberate = (501, 503, 505)
         return {
             status: n for status, n in self.statuses.items() if status >= 500 and status not in deliberate

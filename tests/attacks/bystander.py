@@ -28,7 +28,7 @@ PAUSE = 0.002
 
 @dataclass
 class Experience:
-    """What the bystander saw in one phase."""
+    """The latencies of the bystander in one phase."""
 
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)

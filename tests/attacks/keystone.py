@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Point 10: a Keystone that does not answer. A fake one knows some tokens and hangs on all others."""
+"""Point 10: a Keystone that does not answer. A fake one accepts some tokens and hangs on all others."""
 
 from __future__ import annotations
 

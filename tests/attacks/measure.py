@@ -32,7 +32,7 @@ class Report:
     memory: tuple[int, int, int]
     """Before, at its peak, and after."""
     problems: list[str] = field(default_factory=list)
-    """What was not as before afterwards, or was not answered as it should be."""
+    """Differences from the state before, and answers that were not as they should be."""
     statuses: dict[int, int] = field(default_factory=dict)
 
     @property

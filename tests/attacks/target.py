@@ -91,7 +91,7 @@ class Target(Service):
         )
 
     def state(self) -> bytes:
-        """What a client can read of the hosts and devices: equal before and after an attack."""
+        """All that a client can read of the hosts and devices: equal before and after an attack."""
         paths = ["/resource_providers", f"/resource_providers/{self.host}/usages", "/resource_classes"]
         return b"".join(self.ask("GET", path).body for path in paths)
 

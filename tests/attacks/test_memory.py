@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a worker keeps of requests is bounded in bytes. The service has seen no other requests before."""
+"""The memory that a worker keeps of requests is bounded in bytes. The service has seen no other requests before."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What single requests of attackers get: statuses, bytes, and what is left in memory, in the log and in the state."""
+"""The answers to single requests of attackers: statuses, bytes, and what is left in memory, in the log and in the state."""
 
 from __future__ import annotations
 

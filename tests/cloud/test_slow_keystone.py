@@ -17,7 +17,7 @@ from tests.support.waiting import eventually
 
 PATH = "/resource_providers"
 NO_HURRY = {"http_connect_timeout": 600, "http_request_max_retries": 50}
-"""What an operator may have set: the deadline of a validation counts all the same."""
+"""A setting of the operator: the deadline of a validation counts all the same."""
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the log of a service has about a database outage: when it began, when it was over, and one line per request."""
+"""The log lines of a database outage: when it began, when it was over, and one line per request."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is wrong with a database is told apart: each kind has its own words, and its own advice in the log."""
+"""Each kind of database fault has its own text, and its own advice in the log."""
 
 from __future__ import annotations
 

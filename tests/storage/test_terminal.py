@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What goes wrong with a database at a terminal is one line that names the database, on every engine."""
+"""A database fault at a terminal is one line that names the database, on every engine."""
 
 from __future__ import annotations
 

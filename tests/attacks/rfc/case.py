@@ -61,7 +61,7 @@ def get(target: str = "/", *lines: str, version: str = "HTTP/1.1", host: str | N
 
 
 def create(name: str, *lines: str, body: bytes | None = None, version: str = "HTTP/1.1") -> bytes:
-    """A POST that creates a provider. `lines` say how the body is framed, `body` is the framed body."""
+    """A POST that creates a provider. `lines` frame the body, `body` is the framed body."""
     plain = document(name)
     head = [
         f"POST /resource_providers {version}",

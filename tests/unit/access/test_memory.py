@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What clients send does not stay in memory: caches of the access layer are bounded in bytes."""
+"""Texts of clients do not stay in memory: caches of the access layer are bounded in bytes."""
 
 from __future__ import annotations
 

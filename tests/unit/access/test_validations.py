@@ -32,7 +32,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 class Slow:
-    """A validation that ends when it is told to."""
+    """A validation that ends when its event is set."""
 
     def __init__(self) -> None:
         self.begun = threading.Semaphore(0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What memory keeps of texts that a database compares by its own rules."""
+"""The cache of texts that a database compares by its own rules."""
 
 from __future__ import annotations
 

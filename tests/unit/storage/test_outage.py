@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""When the log has a line about an outage of the database, and what it says."""
+"""The log lines of a database outage: when there is one, and its text."""
 
 from __future__ import annotations
 
