@@ -41,7 +41,7 @@ _POLLS_IN_A_ROW = 4
 _READABLE = 1  # as gevent's loop has it
 _GET, _END_OF_HEAD = b"GET ", b"\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_STALLED_SECONDS = 0.25
+_STALLED_SECONDS = 1.0
 _UNSENT_IN_KERNEL = 1 << 17
 """Bytes of a long response that the system takes beyond those on their way. With more, a slow client that receives all
 the time would look like one that does not: the system may take megabytes at once, and then nothing for seconds."""

@@ -51,7 +51,7 @@ def test_beyond_the_limit_responses_that_clients_do_not_receive_are_given_up(con
     for client in clients:
         client.send(GET)
     assert eventually(lambda: connections._response_bytes == 5 * len(LONG))
-    time.sleep(0.3)
+    time.sleep(1.1)
     connections.enforce_deadlines()
     assert eventually(lambda: sum(client.thread.is_alive() for client in clients) == 2)
     assert connections._response_bytes == 2 * len(LONG)
@@ -62,7 +62,7 @@ def test_beyond_the_limit_responses_that_clients_do_not_receive_are_given_up(con
 def test_a_response_within_the_limit_waits_for_its_client(connect: Connect) -> None:
     client = connect(with_long_body, Limits(max_buffered_bytes=len(LONG)))
     client.send(GET)
-    time.sleep(0.3)
+    time.sleep(1.1)
     client.connections.enforce_deadlines()
     assert client.answer()[2] == LONG
 

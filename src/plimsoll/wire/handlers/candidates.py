@@ -29,6 +29,8 @@ _searching_large = threading.BoundedSemaphore(2)
 """Held from the search to the end of the encoding, if the answer may be large: each takes up to 20 MB meanwhile."""
 _encoding_large = threading.Lock()
 """Held while a large answer is encoded: several of them at the same time would take the memory of all."""
+_LONGEST_WAIT = 60.0
+"""Seconds that a search may wait for others: each takes a second for 50 MB, and more on a busy machine."""
 _TRIMMED_BYTES = 10 << 20
 _TOO_MANY_SEARCHES = "Too many searches for thousands of allocation candidates are in progress. Try again, or ask for fewer with limit."
 _NO_MEMORY = (
@@ -69,7 +71,7 @@ def _turn(call: Call) -> Iterator[None]:
     """Wait until few enough other searches may find a large answer."""
     if not _searching_large.acquire(blocking=False):
         with permit_of(call.environ).released():
-            is_acquired = _searching_large.acquire(timeout=call.placement.settings.search_budget)
+            is_acquired = _searching_large.acquire(timeout=_LONGEST_WAIT)
         if not is_acquired:
             raise Problem(503, _TOO_MANY_SEARCHES, retry_after=5)
     try:
