@@ -49,12 +49,18 @@ def sums_in_place(case: Case) -> bool:
         return False
     asked = groups(case.request)
     unsuffixed = asked.pop("", {})
-    if not any(unsuffixed.keys() & content.keys() for content in asked.values()):
+    may_meet = [unsuffixed, *asked.values()] if _has_another_policy(case.request) else [unsuffixed]
+    if not any(one.keys() & other.keys() for one in may_meet for other in asked.values() if one is not other):
         return False
     if case.against_reference:
         return True
     right, ours = right_amounts(case), case.ours.json()["allocation_requests"]
     return bag(right) == bag(ours) or only_shared_ones_are_missing(right, ours, case)
+
+
+def _has_another_policy(request: Request) -> bool:
+    """Of a repeated group_policy the last is checked and the first is used: a word that is neither of the two known ones."""
+    return any(policy not in ("none", "isolate") for policy in request.values("group_policy")[:1])
 
 
 def suffixes(request: Request) -> set[str]:

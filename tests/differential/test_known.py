@@ -72,6 +72,18 @@ def test_wrong_sums_are_not_explained_where_the_reference_sums_rightly() -> None
     assert explained(search(*other), found(WRONG), found(RIGHT)) is None
 
 
+def test_wrong_sums_of_suffixed_groups_are_explained_if_the_policy_that_counts_is_unknown() -> None:
+    right = candidate({"1": ["host"], "2": ["host"]}, host={"VCPU": 3})
+    wrong = candidate({"1": ["host"], "2": ["host"]}, host={"VCPU": 5})
+    groups = ("resources1", "VCPU:1"), ("resources2", "VCPU:2")
+    policies = ("group_policy", "some"), ("group_policy", "isolate")
+    assert (
+        explained(search(*groups, *policies), found(wrong), found(right), truth=found(right))
+        == "sums in place"
+    )
+    assert explained(search(*groups, policies[1]), found(wrong), found(right), truth=found(right)) is None
+
+
 APART = (("resources", "DISK_GB:1"), ("resources1", "VCPU:2"))
 FURTHER = candidate({"": ["store"], "1": ["host"]}, store={"DISK_GB": 1}, host={"VCPU": 2})
 LOCAL = candidate({"": ["host"], "1": ["host"]}, host={"VCPU": 2, "DISK_GB": 1})
