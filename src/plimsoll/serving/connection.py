@@ -89,6 +89,7 @@ class Connection:
         self._written: list[bytes] = []
 
     def serve(self) -> None:
+        request = None
         try:
             while (request := self._next_request()) is not None:
                 if request.error is None and not request.is_complete and not request.has_long_body:
@@ -98,10 +99,11 @@ class Connection:
                 if not self._respond(request):
                     self._linger()
                     return
-                del request  # not to keep its headers while the connection waits for the next one
+                request = None  # not to keep its headers while the connection waits for the next one
         except RequestError as error:
             LOG.info("A request from %s is refused with %s: %s", self.peer, error.status, error.detail)
-            self._send_error(error.status, error.detail)
+            is_head = request is not None and request.method == "HEAD"
+            self._send_error(error.status, error.detail, is_head=is_head)
             self._linger()
 
     def close(self) -> None:
@@ -273,7 +275,7 @@ class Connection:
         try:
             body, result = self._call_application(request, environ)
             if body is None:
-                return self._send_error(500, _FAILED)
+                return self._send_error(500, _FAILED, is_head=request.method == "HEAD")
             is_drained = request.is_complete or self._drain(request)
             headers = self._headers
             if not request.keeps_alive or not is_drained or self._all.is_draining:
@@ -283,7 +285,7 @@ class Connection:
             return self._send_response(self._status, headers, body, is_head=request.method == "HEAD")
         except ValueError:
             LOG.exception("The response to %s %s cannot be sent", request.method, environ["PATH_INFO"])
-            return self._send_error(500, _FAILED)
+            return self._send_error(500, _FAILED, is_head=request.method == "HEAD")
         finally:
             # After the response is sent: the client does not wait for what the application does then, such as its log.
             close = getattr(result, "close", None)
@@ -333,9 +335,10 @@ class Connection:
         self._headers = list(headers)
         return self._written.append
 
-    def _send_error(self, status: int, detail: str) -> bool:
+    def _send_error(self, status: int, detail: str, *, is_head: bool) -> bool:
         headers, body = self._all.app.error_response(status, detail)
-        return self._send_response(status_line(status), [*headers, ("connection", "close")], body)
+        headers = [*headers, ("connection", "close")]
+        return self._send_response(status_line(status), headers, body, is_head=is_head)
 
     def _send_response(
         self, status: str, headers: list[tuple[str, str]], body: bytes, *, is_head: bool = False

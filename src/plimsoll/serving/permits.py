@@ -43,6 +43,7 @@ class RequestPermit:
     def acquire(self) -> bool:
         """Wait for a permit; False if none was free in time."""
         free = self._permits.free
+        self.waited = 0.0
         if not free.acquire(blocking=False):
             since = time.monotonic()
             if not free.acquire(timeout=self._permits.timeout):
@@ -65,8 +66,8 @@ class RequestPermit:
             yield
         finally:
             if was_held:
-                self._permits.free.acquire()
-                self._is_held = True
+                # After the deadline it goes on without: what it waited for is done, and the database has limits of its own.
+                self._is_held = self._permits.free.acquire(timeout=self._permits.timeout)
 
     def pause(self) -> None:
         self.finish()

@@ -17,6 +17,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 import pytest
 
+from plimsoll.permit import permit_of
 from plimsoll.serving.application import PlainApplication
 from plimsoll.serving.connections import Connections
 from plimsoll.serving.headers import Headers
@@ -559,6 +560,15 @@ def test_a_method_that_the_parser_does_not_have_reaches_the_application(connect:
     assert client.said(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")["REQUEST_METHOD"] == "GET"
 
 
+def test_a_head_request_that_is_refused_gets_no_body(connect: Connect) -> None:
+    client = connect()
+    client.send(b"HEAD / HTTP/1.1\r\n\r\n")
+    status, headers, _ = client.answer(has_body=False)
+    assert (status, headers["connection"]) == (400, "close")
+    assert int(headers["content-length"]) > 0
+    assert client.has_been_left()
+
+
 def test_trailers_are_no_headers(connect: Connect) -> None:
     client = connect()
     head = b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -646,6 +656,31 @@ def test_a_request_without_a_permit_waits_and_is_answered_503_in_the_end(connect
     assert first.answer()[0] == 200
     second.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     assert second.answer()[0] == 200
+
+
+def test_the_wait_for_a_permit_counts_for_one_request(connect: Connect) -> None:
+    waits: list[float] = []
+    go_on = threading.Event()
+
+    def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ["PATH_INFO"] == "/slow":
+            assert go_on.wait(10)
+        else:
+            waits.append(permit_of(environ).waited)
+        return ok(environ, start_response)
+
+    first = connect(app, Limits(threads=1))
+    second = connect(app, LIMITS, first.connections)
+    first.send(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n")
+    time.sleep(0.1)
+    second.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    time.sleep(0.1)
+    go_on.set()
+    assert second.answer()[0] == 200
+    second.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert second.answer()[0] == 200
+    assert waits[0] > 0
+    assert waits[1] == 0
 
 
 def test_a_connection_beyond_the_limit_takes_the_place_of_the_longest_idle_one(connect: Connect) -> None:
