@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Without `[placement_database] connection` nothing starts, and the message says what was read and what is misspelt."""
+"""Without `[placement_database] connection` nothing starts; the message has the files that were read and likely misspellings."""
 
 from __future__ import annotations
 

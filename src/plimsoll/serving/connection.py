@@ -206,7 +206,9 @@ class Connection:
 
     def _drain(self, request: Request) -> bool:
         """Receive and discard a body that is too long; False if it does not come to its end."""
-        if request.expects_continue:  # the client sends it only if it is told to continue
+        if (
+            request.expects_continue
+        ):  # the client sends its body only after 100 Continue, which it did not get
             return False
         limit = DRAIN_FACTOR * self._all.limits.max_body_bytes
         length = next((int(value) for name, value in request.headers if name.lower() == b"content-length"), 0)

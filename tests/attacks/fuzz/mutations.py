@@ -216,7 +216,7 @@ def written(random: Random, made: Plan) -> bytes:
 
 
 def _quoted(text: str) -> str:
-    """What begins with an escape of its own stays as it is."""
+    """Percent-encode a text, but leave a text alone that has escapes already."""
     return quote(text, safe="%:,!&=;+") if "%" in text else quote(text, safe=":,!")
 
 

@@ -154,13 +154,13 @@ class _Sender:
             connection.end_sending()
             statuses = []
             try:
-                # What was one request may be several by now.
+                # A mutation can turn one request into several.
                 for _ in range(50):
                     answer = connection.response(_method_of(content))
                     statuses.append(answer.status)
                     if answer.status >= 500 and not is_deliberate(answer):
                         return answer.status, f"{answer.status}: {answer.body[:500]!r}"
-            except (Closed, ValueError, AssertionError):  # a response to HEAD in the middle is not told apart
+            except (Closed, ValueError, AssertionError):  # a response to HEAD among them has no body
                 pass
             except TooLate:
                 return 0, f"the connection is open {SECONDS} s after its end, answers {statuses}"
@@ -184,7 +184,7 @@ def is_deliberate(answer: Response) -> bool:
 
 
 def wrong_with(each: Fuzzed, answer: Response) -> str | None:
-    """What the answer to a whole request violates."""
+    """The rule that the response to a complete request violates, or None."""
     if answer.status >= 500 and not is_deliberate(answer):
         return f"{answer.status}: {answer.body[:500]!r}"
     if each.method == "HEAD" or answer.status == 401 or each.path.startswith("/healthz"):
