@@ -7,14 +7,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from plimsoll.cli import main
-from plimsoll.serving import supervisor
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,18 +21,8 @@ NOT_A_URL = "This is not a database URL. It has the form mysql+pymysql://"
 
 
 @pytest.fixture(autouse=True)
-def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No settings of whoever runs the tests, a directory of our own, and no server."""
-    monkeypatch.chdir(tmp_path)
-    before = dict(os.environ)
-    for name in before:
-        if name.startswith(("OS_", "PLIMSOLL_")):
-            del os.environ[name]
+def environment(tmp_path: Path, without_settings: None) -> None:
     os.environ["HOME"] = str(tmp_path)
-    monkeypatch.setattr(supervisor, "run", lambda *_, **__: pytest.fail("it would have been served"))
-    yield
-    os.environ.clear()
-    os.environ.update(before)
 
 
 @pytest.fixture

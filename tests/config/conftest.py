@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A place to try settings in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plimsoll.serving import supervisor
+
+
+@pytest.fixture
+def without_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No settings of the account that runs the tests, a directory of our own, and no server."""
+    monkeypatch.chdir(tmp_path)
+    before = dict(os.environ)
+    for name in before:
+        if name.startswith(("OS_", "PLIMSOLL_")):
+            del os.environ[name]
+    monkeypatch.setattr(supervisor, "run", lambda *_, **__: pytest.fail("it would have been served"))
+    yield
+    os.environ.clear()
+    os.environ.update(before)
