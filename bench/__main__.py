@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command: `python -m bench [run|profile|identity|page] ...`."""
+"""The command: `python -m bench [run|compare|profile|identity|page] ...`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from bench import identity, page, run
+from bench import compare, identity, page, run
 from bench.profiling import command as profile
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for module, name in ((run, "run"), (profile, "profile"), (identity, "identity"), (page, "page")):
+    for module, name in (
+        (run, "run"),
+        (compare, "compare"),
+        (profile, "profile"),
+        (identity, "identity"),
+        (page, "page"),
+    ):
         command = commands.add_parser(name, help=module.HELP, description=module.__doc__)
         module.add_arguments(command)
         command.set_defaults(main=module.main)

@@ -163,12 +163,23 @@ class Plimsoll(Service):
 
     worker_count = 1
 
+    def __init__(self, label: str, directory: Path, url: str, *, checkout: Path = ROOT) -> None:
+        super().__init__(label, directory, url)
+        self._checkout = checkout
+
     def command(self) -> list[str]:
         address = ["--host", HOST, "--port", str(self.port), "--workers", str(self.worker_count)]
-        return [str(BIN / "plimsoll"), "serve", *address]
+        return [*self._plimsoll, "serve", *address]
 
     def sync(self) -> None:
-        self.run(BIN / "plimsoll", "db", "sync")
+        self.run(*self._plimsoll, "db", "sync")
+
+    def environment(self) -> dict[str, str]:
+        return super().environment() | {"PYTHONPATH": str(self._checkout / "src")}
+
+    @property
+    def _plimsoll(self) -> list[str]:
+        return [str(BIN / "python"), "-m", "plimsoll.cli"]
 
     @contextlib.contextmanager
     def settings_applied(self) -> Iterator[None]:

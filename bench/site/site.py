@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.site.databases import Engine
-from bench.site.services import TUNED, Plimsoll, Reference, Service
+from bench.site.services import ROOT, TUNED, Plimsoll, Reference, Service
 from bench.worlds.filling import fill
 from bench.worlds.rows import Rows
 
@@ -51,10 +51,10 @@ class Site:
             yield references, plimsoll
 
     @contextlib.contextmanager
-    def plimsoll(self, world: str, rows: Rows) -> Iterator[Plimsoll]:
-        """Plimsoll alone, ready to be started."""
+    def plimsoll(self, world: str, rows: Rows, checkout: Path = ROOT) -> Iterator[Plimsoll]:
+        """Plimsoll alone, ready to be started, with the source of a checkout."""
         with _database(self.ours, f"{PREFIX}_{world}") as url:
-            service = Plimsoll(f"plimsoll-{world}", self.directory, url)
+            service = Plimsoll(f"plimsoll-{world}", self.directory, url, checkout=checkout)
             _prepare(service, rows)
             yield service
 
