@@ -150,6 +150,17 @@ def test_a_search_wants_aggregates_spelled_as_they_are_kept(client: Api) -> None
             assert bool(found.get("resource_providers") or found.get("allocation_requests")) == finds
 
 
+def test_an_aggregate_that_is_set_again_in_another_spelling_is_kept(client: Api, folds: bool) -> None:
+    """The reference removes it on MariaDB, see docs/differences.md."""
+    client.host(HOST)
+    path, other = f"/resource_providers/{HOST}/aggregates", swapped(AGGREGATE)
+    for generation, named in enumerate(([AGGREGATE], [other], [other], [AGGREGATE, other]), start=1):
+        answer = client.put(path, {"resource_provider_generation": generation, "aggregates": named})
+        assert (answer.status, sorted(answer.json["aggregates"])) == (200, sorted(named))
+        kept = client.get(path).json["aggregates"]
+        assert sorted(kept) == ([AGGREGATE] if folds else sorted(named))
+
+
 def test_owners_that_differ_in_case_are_one_where_the_database_says_so(client: Api, folds: bool) -> None:
     client.host(HOST, VCPU=4)
     claims = {

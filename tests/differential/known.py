@@ -6,6 +6,7 @@ A difference that one of these explains is counted, not reported. docs/differenc
 plain words; a test holds the two lists together.
 """
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -110,7 +111,7 @@ FAULTS = (
     ),
     Fault("shows SQL", "the refusal of a duplicate inventory shows a statement of SQL", shows_sql),
 )
-# These two show in the database, not in an answer. A session undoes them.
+# These show in the database, not in an answer. A session undoes them.
 LEFTOVER_CONSUMER = Fault(
     "leftover consumer",
     "a write refused with 400 because a provider does not exist, or a claim of nothing, leaves the consumers behind that it"
@@ -122,7 +123,13 @@ LEFTOVER_OWNER = Fault(
     "a write that is refused, or clears a consumer, leaves the projects and users behind that it had created",
     lambda case: False,
 )
-ALL = (*FAULTS, LEFTOVER_CONSUMER, LEFTOVER_OWNER)
+LOST_AGGREGATE = Fault(
+    "loses respelled aggregates",
+    "MariaDB takes capital and small letters for the same: an aggregate that is set again in another spelling is"
+    " removed from the provider",
+    lambda case: False,
+)
+ALL = (*FAULTS, LEFTOVER_CONSUMER, LEFTOVER_OWNER, LOST_AGGREGATE)
 
 
 def explanation(case: Case) -> Fault | None:
@@ -152,3 +159,25 @@ def leftover_owners(
     projects = after.projects - before.projects - {consumer.project for consumer in kept}
     users = after.users - before.users - {consumer.user for consumer in kept}
     return [("projects", name) for name in sorted(projects)] + [("users", name) for name in sorted(users)]
+
+
+def lost_aggregates(request: Request, answer: Answer, before: State, after: State) -> list[tuple[str, str]]:
+    """Rows (provider, aggregate) that a write deleted although it names the aggregate, in another spelling only.
+
+    A row in the new spelling is no loss: that is what a database that compares exactly is left with.
+    """
+    path = re.fullmatch("/resource_providers/([^/]+)/aggregates", request.path)
+    if path is None or (request.method, answer.status) != ("PUT", 200):
+        return []
+    document = json.loads(request.body or b"")
+    named = document["aggregates"] if isinstance(document, dict) else document
+    asked_for = {uuid.lower() for uuid in named}
+    remaining = {(provider, aggregate.lower()) for provider, aggregate in after.aggregates}
+    return [
+        (provider, aggregate)
+        for provider, aggregate in sorted(before.aggregates - after.aggregates)
+        if provider.lower() == path[1].lower()
+        and aggregate not in named
+        and aggregate.lower() in asked_for
+        and (provider, aggregate.lower()) not in remaining
+    ]

@@ -127,6 +127,18 @@ def forget_owner(url: str, table: str, name: str) -> None:
     execute(url, f"DELETE FROM {table} WHERE external_id = :name", name=name)
 
 
+def associate(url: str, provider: str, aggregate: str) -> None:
+    """Add a provider to an aggregate that is recorded already (to undo a known fault)."""
+    execute(
+        url,
+        "INSERT INTO resource_provider_aggregates (resource_provider_id, aggregate_id)"
+        " SELECT rp.id, agg.id FROM resource_providers AS rp, placement_aggregates AS agg"
+        " WHERE rp.uuid = :provider AND agg.uuid = :aggregate",
+        provider=provider,
+        aggregate=aggregate,
+    )
+
+
 def forget_consumer(url: str, uuid: str) -> None:
     """Remove a consumer that has no allocations (to undo a known fault)."""
     execute(

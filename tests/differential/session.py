@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from tests.differential import known
 from tests.differential.case import Case
 from tests.differential.compare import Verdict, compare, created, of_limited
-from tests.differential.recorded import forget_consumer, forget_owner
+from tests.differential.recorded import associate, forget_consumer, forget_owner
 from tests.differential.requests import Request, write
 from tests.differential.servers import Answer, Reference, Server
 from tests.differential.state import State, differences
@@ -97,14 +97,21 @@ class Session:
                 server.send(replace(write("clean up", "DELETE", path, Request("", "", "").version)))
 
     def _heal(self, request: Request, there: Answer, before: State) -> tuple[str, ...]:
-        """Undo what a refused write has left in the reference's database."""
+        """Undo what known faults of the reference have left in its database, or removed from it."""
         after = self.state()
         consumers = known.leftover_consumers(request, there, before, after)
         owners = known.leftover_owners(request, before, after, consumers)
+        aggregates = known.lost_aggregates(request, there, before, after)
         for server in (self._reference, self._ours) if self._against_reference else (self._reference,):
             for uuid in consumers:
                 forget_consumer(server.url, uuid)
             for table, name in owners:
                 forget_owner(server.url, table, name)
-        found = ((known.LEFTOVER_CONSUMER, consumers), (known.LEFTOVER_OWNER, owners))
-        return tuple(fault.name for fault, leftovers in found if leftovers)
+            for provider, aggregate in aggregates:
+                associate(server.url, provider, aggregate)
+        found = (
+            (known.LEFTOVER_CONSUMER, consumers),
+            (known.LEFTOVER_OWNER, owners),
+            (known.LOST_AGGREGATE, aggregates),
+        )
+        return tuple(fault.name for fault, rows in found if rows)

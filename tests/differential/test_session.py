@@ -160,6 +160,85 @@ def test_an_owner_whom_only_one_keeps_with_a_consumer_is_reported(pair: tuple[Sc
     assert "users: only in the reference: ann" in Session(*pair).run(PUT).state
 
 
+AGGREGATE = "abcdef00-0000-0000-0000-0000000000a1"
+UNSET = "DELETE FROM resource_provider_aggregates"
+
+
+@pytest.fixture
+def members(pair: tuple[Scripted, Scripted]) -> tuple[Scripted, Scripted]:
+    """Both services have the provider in the aggregate."""
+    for server in pair:
+        with sqlite3.connect(server.path) as connection:
+            connection.execute("INSERT INTO placement_aggregates VALUES (5, ?)", (AGGREGATE,))
+            connection.execute("INSERT INTO resource_provider_aggregates VALUES (7, 5)")
+        connection.close()
+    return pair
+
+
+def setting(minor: int, *aggregates: str, provider: str = "p") -> Request:
+    body: Any = list(aggregates)
+    if minor >= 19:
+        body = {"aggregates": body, "resource_provider_generation": 3}
+    path = f"/resource_providers/{provider}/aggregates"
+    return write("test", "PUT", path, Version.of(f"placement 1.{minor}"), body)
+
+
+@pytest.mark.parametrize("minor", [1, 39])
+@pytest.mark.parametrize("provider", ["p", "P"])
+def test_an_aggregate_that_is_lost_by_setting_it_in_another_spelling_is_a_known_fault(
+    members: tuple[Scripted, Scripted], minor: int, provider: str
+) -> None:
+    members[0].also = UNSET
+    outcome = Session(*members).run(setting(minor, AGGREGATE.upper(), provider=provider))
+    assert outcome.equal
+    assert outcome.faults == ("loses respelled aggregates",)
+    assert members[0].state().aggregates == {("p", AGGREGATE)}
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        setting(39),
+        setting(39, AGGREGATE),
+        setting(39, AGGREGATE, AGGREGATE.upper()),
+        setting(39, AGGREGATE.upper().replace("A1", "A2")),
+        setting(39, AGGREGATE.upper(), provider="q"),
+        replace(setting(39, AGGREGATE.upper()), path="/resource_providers/p/traits"),
+    ],
+)
+def test_an_aggregate_that_is_lost_in_any_other_way_is_reported(
+    members: tuple[Scripted, Scripted], request_: Request
+) -> None:
+    members[0].also = UNSET
+    outcome = Session(*members).run(request_)
+    assert outcome.faults == ()
+    assert outcome.state == (f"aggregates: only here: ('p', '{AGGREGATE}')",)
+
+
+def test_an_aggregate_that_is_lost_by_a_refused_write_is_reported(
+    members: tuple[Scripted, Scripted],
+) -> None:
+    members[0].also = UNSET
+    members[0].answer = members[1].answer = refused(409, "too late")
+    assert not Session(*members).run(setting(39, AGGREGATE.upper())).equal
+
+
+def test_an_aggregate_that_is_lost_here_too_is_reported(members: tuple[Scripted, Scripted]) -> None:
+    members[0].also = members[1].also = UNSET
+    outcome = Session(*members).run(setting(39, AGGREGATE.upper()))
+    assert outcome.state == (f"aggregates: only in the reference: ('p', '{AGGREGATE}')",)
+
+
+def test_an_aggregate_that_is_replaced_by_its_other_spelling_is_not_lost(
+    members: tuple[Scripted, Scripted],
+) -> None:
+    members[0].also = members[1].also = f"UPDATE placement_aggregates SET uuid = '{AGGREGATE.upper()}'"
+    outcome = Session(*members).run(setting(39, AGGREGATE.upper()))
+    assert outcome.equal
+    assert outcome.faults == ()
+    assert members[0].state().aggregates == {("p", AGGREGATE.upper())}
+
+
 def test_a_failure_of_the_reference_needs_a_refusal_here(pair: tuple[Scripted, Scripted]) -> None:
     pair[0].answer = replace(pair[0].answer, status=500)
     pair[1].answer = refused(400, "no")
