@@ -163,8 +163,16 @@ class Plimsoll(Service):
 
     worker_count = 1
 
-    def __init__(self, label: str, directory: Path, url: str, *, checkout: Path = ROOT) -> None:
-        super().__init__(label, directory, url)
+    def __init__(
+        self,
+        label: str,
+        directory: Path,
+        url: str,
+        settings: Mapping[str, str] | None = None,
+        *,
+        checkout: Path = ROOT,
+    ) -> None:
+        super().__init__(label, directory, url, settings)
         self._checkout = checkout
 
     def command(self) -> list[str]:

@@ -12,16 +12,15 @@ import sys
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from collections.abc import Set as AbstractSet
-from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-P = ParamSpec("P")
 
 MAX_KEY_BYTES = 2048
 """Keys that clients repeat are shorter. A longer key costs more memory than recomputing its value is worth."""
 
+_WITHOUT_PARTS = (str, bytes, int, float, type(None))
 _ENTRY_BYTES = 128
 """The size of a dictionary's slot and of the tuple of an entry, rounded up."""
 
@@ -52,13 +51,17 @@ class BoundedCache(Generic[K, V]):
         *,
         max_key_bytes: int = MAX_KEY_BYTES,
         size_of: Callable[[V], int] | None = None,
+        values: dict[K, V] | None = None,
     ) -> None:
-        """`size_of` is needed for values that are no plain data: `deep_size` does not look into other objects."""
+        """`size_of` is needed for values that are no plain data: `deep_size` does not look into other objects.
+
+        `values` is the dictionary to use for the entries.
+        """
         self._max_entries = max_entries
         self._max_bytes = max_bytes
         self._max_key_bytes = max_key_bytes
         self._size_of: Callable[[V], int] = size_of or deep_size
-        self._values: dict[K, V] = {}
+        self._values: dict[K, V] = {} if values is None else values
         self._sizes: dict[K, int] = {}
         self.get: Callable[[K], V | None] = self._values.get
         """The value of a key, or None. The dictionary's own method: several caches are read per request."""
@@ -116,31 +119,25 @@ def bounded_cache(
     *,
     max_key_bytes: int = MAX_KEY_BYTES,
     size_of: Callable[[Any], int] | None = None,
-) -> Callable[[Callable[P, V]], Callable[P, V]]:
-    """Decorate a function of positional, hashable arguments to keep its results; exceptions are not kept.
+) -> Callable[[Callable[[K], V]], Callable[[K], V]]:
+    """Decorate a function of one hashable argument to keep its results; exceptions are not kept.
 
     Arguments that are equal share an entry, 1 and True for instance, as with `lru_cache`.
     """
 
-    def decorate(function: Callable[P, V]) -> Callable[P, V]:
-        # Results are wrapped, because None is a result too.
-        results: BoundedCache[tuple[object, ...], tuple[V]] = BoundedCache(
-            max_entries,
-            max_bytes,
-            max_key_bytes=max_key_bytes,
-            size_of=None if size_of is None else lambda result: size_of(result[0]),
+    def decorate(function: Callable[[K], V]) -> Callable[[K], V]:
+        class Results(dict[K, V]):
+            def __missing__(self, argument: K) -> V:
+                result = function(argument)
+                cache.put(argument, result)
+                return result
+
+        results = Results()
+        cache = BoundedCache[K, V](
+            max_entries, max_bytes, max_key_bytes=max_key_bytes, size_of=size_of, values=results
         )
-
-        get = results.get
-
-        def cached(*args: Any) -> V:
-            found = get(args)
-            if found is None:
-                found = (function(*args),)  # type: ignore[call-arg]  # of the parameters, only positional ones
-                results.put(args, found)
-            return found[0]
-
-        return cast(Callable[P, V], update_wrapper(cached, function))
+        # The dictionary's own method: a result that is kept is found without a call of a Python function.
+        return results.__getitem__
 
     return decorate
 
@@ -155,6 +152,8 @@ def deep_size(value: object) -> int:
     while pending:
         one = pending.pop()
         total += sys.getsizeof(one)
+        if isinstance(one, _WITHOUT_PARTS):
+            continue
         if isinstance(one, Mapping):
             pending.extend(one.keys())
             pending.extend(one.values())

@@ -14,7 +14,7 @@ import select
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
@@ -213,6 +213,18 @@ class Pace:
         if time.perf_counter() >= self._next:
             give_way()
             self._next = time.perf_counter() + PACE_SECONDS
+
+
+def paced(items: Iterable[T]) -> Iterator[T]:
+    """Iterate over items that take a few microseconds each, and let other requests run now and then."""
+    pause = Pace()
+    for number, item in enumerate(items, 1):
+        yield item
+        if not number % _ITEMS_PER_PAUSE:
+            pause()
+
+
+_ITEMS_PER_PAUSE = 32
 
 
 def let_others_come() -> None:

@@ -35,10 +35,10 @@ def noting_who_connected(app: WSGIApplication) -> WSGIApplication:
 
 def stranger(environ: WSGIEnvironment) -> str | None:
     """The address of who asks from another machine, be it directly or through a proxy that says so."""
-    return _stranger(environ.get("REMOTE_ADDR"), environ.get(_CONNECTED))
+    return _stranger((environ.get("REMOTE_ADDR"), environ.get(_CONNECTED)))
 
 
 # REMOTE_ADDR is text of the client where proxy headers are parsed.
 @bounded_cache(max_entries=1024, max_bytes=512 << 10, max_key_bytes=512)
-def _stranger(*addresses: str | None) -> str | None:
+def _stranger(addresses: tuple[str | None, ...]) -> str | None:
     return next((address for address in addresses if address and not is_loopback(address)), None)

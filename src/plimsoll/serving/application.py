@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Protocol
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -17,11 +17,11 @@ class StartupError(Exception):
 
 
 class ServedApplication(Protocol):
+    immediate_paths: Collection[str]
+    """Paths whose requests never wait, so that they need no permit."""
+
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse, /) -> Iterable[bytes]:
         """Process a request, as WSGI defines it."""
-
-    def is_immediate(self, path: str) -> bool:
-        """True for paths whose requests never wait, so that they need no permit."""
 
     def prefetch(self, target: str) -> dict[str, Any]:
         """Start the database query that a GET of this target will need, before the request is parsed.
@@ -36,14 +36,13 @@ class ServedApplication(Protocol):
 class PlainApplication:
     """A WSGI application that has none of the above."""
 
+    immediate_paths: Collection[str] = ()
+
     def __init__(self, app: WSGIApplication) -> None:
         self._app = app
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return self._app(environ, start_response)
-
-    def is_immediate(self, path: str) -> bool:
-        return False
 
     def prefetch(self, target: str) -> dict[str, Any]:
         return {}

@@ -19,6 +19,7 @@ from plimsoll import permit
 from plimsoll.serving.limits import (
     DRAIN_FACTOR,
     JOINED_BYTES,
+    LARGE_BYTES,
     LINGER_SECONDS,
     RATE_GRACE_SECONDS,
     RECEIVE_BYTES,
@@ -36,7 +37,7 @@ LOG = logging.getLogger(__name__)
 
 _POLL_SECONDS = 100e-6
 """A client on the same machine sends its next request in less: polling for it is faster than to sleep and to be woken."""
-_POLLS_IN_A_ROW = 4
+_POLLS_IN_A_ROW = 16
 """After so many requests that were found by polling, other connections are served."""
 _READABLE = 1  # as gevent's loop has it
 _GET, _END_OF_HEAD = b"GET ", b"\r\n\r\n"
@@ -294,7 +295,8 @@ class Connection:
             if close is not None:
                 close()
             self._written = []  # not kept until the next request
-            self._all.note_large(request.received)
+            if request.received > LARGE_BYTES:
+                self._all.had_large_message = True
 
     def _call_application(
         self, request: Request, environ: dict[str, Any]
@@ -305,11 +307,11 @@ class Connection:
         own_permit.waited = 0.0
         self._status, self._written = "", []
         CLIENTS.note(self)
-        slot = self._all.in_progress.begin(request.method, request.target)
+        slot = self._all.in_progress.begin(request.line)
         result: Iterable[bytes] = ()
         try:
             with AT_WORK:
-                if not app.is_immediate(environ["PATH_INFO"]) and not own_permit.acquire():
+                if environ["PATH_INFO"] not in app.immediate_paths and not own_permit.acquire():
                     return self._overloaded(), ()
                 result = app(environ, self._start_response)
                 self._written.extend(result)

@@ -59,6 +59,7 @@ class Request:
         method: str,
         target: bytes,
         version: str,
+        line: bytes,
         headers: list[tuple[bytes, bytes]],
         *,
         keeps_alive: bool,
@@ -66,6 +67,8 @@ class Request:
         self.method = method
         self.target = target
         self.version = version
+        self.line = line
+        """The first line, for the log."""
         self.headers = headers
         self.keeps_alive = keeps_alive
 
@@ -119,11 +122,15 @@ class RequestParser:
             self._retry_unknown_method(content)
         except httptools.HttpParserError as error:
             self._fail(400, f"The request is malformed: {error}.")
-        self._check_progress(len(content))
+        request = self._request
+        if self._has_progress and (request is None or request.is_complete):
+            self._bytes_without_progress = 0
+        else:
+            self._check_progress(len(content))
         if not self.is_in_head:
             self._raw_head = b""
             self._headers = []
-            if self._request is not None and self._request.is_complete:
+            if request is not None and request.is_complete:
                 self._request = None  # not to keep it while the connection waits for the next one
         elif self._raw_head is content:
             self._raw_head = bytearray(content)
@@ -139,7 +146,7 @@ class RequestParser:
             "PATH_INFO": path,
             "QUERY_STRING": query,
             "SERVER_PROTOCOL": f"HTTP/{request.version}",
-            "wsgi.input": _input(request),
+            "wsgi.input": _input(request) if request.body else io.BytesIO(),
             **self._headers_cache.as_wsgi(request.headers),
         }
         if request.authority is not None:
@@ -225,16 +232,16 @@ class RequestParser:
         line = b"%s %s HTTP/%s\r\n" % (method, self._target, version.encode())
         keeps_alive = parser.should_keep_alive()
         request = Request(
-            method.decode("ascii"), self._target, version, self._headers, keeps_alive=keeps_alive
+            method.decode("ascii"), self._target, version, line, self._headers, keeps_alive=keeps_alive
         )
-        if self._unknown_method is not None:
+        if self._unknown_method is not None:  # the line has POST in its place
             request.method, self._unknown_method = self._unknown_method, None
         self._request = request
         self.is_in_head = False
         self._has_progress = True
         self.parsed.append(request)
         try:
-            self._check(request, line)
+            self._check(request)
         except RequestError as error:
             request.error = error
 
@@ -257,14 +264,15 @@ class RequestParser:
         assert self._request is not None
         self._request.is_complete = True
 
-    def _check(self, request: Request, line: bytes) -> None:
-        if len(request.headers) > MAX_HEADERS or self._is_head_too_long(line):
+    def _check(self, request: Request) -> None:
+        is_long = len(self._raw_head) > MAX_HEAD_BYTES  # with whatever arrived besides this head
+        if len(request.headers) > MAX_HEADERS or (is_long and _head_size(request) > MAX_HEAD_BYTES):
             raise RequestError(
                 431, f"A request may have {MAX_HEADERS} headers, and {MAX_HEAD_BYTES} bytes before its body."
             )
         if request.version not in ("1.0", "1.1"):
             raise RequestError(505, "This server speaks HTTP/1.1 and HTTP/1.0.")
-        if line not in self._raw_head:  # another protocol, or more than one blank
+        if request.line not in self._raw_head:  # another protocol, or more than one blank
             raise RequestError(
                 400, "The first line of a request is METHOD TARGET HTTP/1.1, with single blanks."
             )
@@ -275,11 +283,6 @@ class RequestParser:
                 self._checked_headers = request.headers
         if not request.target.startswith(b"/") or b"#" in request.target:
             _set_target(request)
-
-    def _is_head_too_long(self, line: bytes) -> bool:
-        if len(self._raw_head) <= MAX_HEAD_BYTES:  # with whatever arrived besides this head
-            return False
-        return len(line) + sum(len(name) + len(value) + 4 for name, value in self._headers) > MAX_HEAD_BYTES
 
     def _check_headers(self, request: Request) -> None:
         hosts = []
@@ -302,6 +305,10 @@ class RequestParser:
             raise RequestError(400, "A request must have one Host header.")
         if hosts and _HOST.match(hosts[0]) is None:
             raise RequestError(400, "The Host header is not a host name or address.")
+
+
+def _head_size(request: Request) -> int:
+    return len(request.line) + sum(len(name) + len(value) + 4 for name, value in request.headers)
 
 
 class LargeInput(io.BytesIO):

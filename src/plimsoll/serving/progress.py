@@ -18,14 +18,14 @@ class RequestsInProgress:
         self._memory = mmap.mmap(descriptor, SIZE)
         self._free = list(range(SLOTS - 1, -1, -1))
 
-    def begin(self, method: str, target: bytes) -> int | None:
+    def begin(self, line: bytes) -> int | None:
         """Note a request. None if the table is full: it is there for one that hangs, and need not have all."""
         if not self._free:
             return None
         slot = self._free.pop()
-        line = (method.encode("ascii") + b" " + target)[: SLOT_BYTES - 1] + b"\0"
+        text = line[: SLOT_BYTES - 1] + b"\0"
         start = slot * SLOT_BYTES
-        self._memory[start : start + len(line)] = line
+        self._memory[start : start + len(text)] = text
         return slot
 
     def end(self, slot: int | None) -> None:
@@ -36,4 +36,4 @@ class RequestsInProgress:
     def lines(self) -> list[str]:
         """The requests in progress, for any process that maps this memory."""
         slots = (self._memory[at : at + SLOT_BYTES] for at in range(0, SIZE, SLOT_BYTES))
-        return [slot.partition(b"\0")[0].decode("latin-1") for slot in slots if slot[0]]
+        return [slot.partition(b"\0")[0].decode("latin-1").rstrip() for slot in slots if slot[0]]

@@ -24,7 +24,7 @@ from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.storage import tables as t
 from plimsoll.storage.engine import Database
 from plimsoll.storage.statements import queries
-from plimsoll.turns import Pace
+from plimsoll.turns import paced
 
 _A, _C, _P, _RC = t.allocations.c, t.consumers.c, t.resource_providers.c, t.resource_classes.c
 
@@ -88,24 +88,20 @@ class Asked:
         """From the rows of each of the queries."""
         who = chain.from_iterable(answers[: self._count])
         what = chain.from_iterable(answers[self._count :])
-        pause = Pace()
         consumers: dict[str, Consumer] = {}
-        for row in who:
+        for row in paced(who):
             consumers[self._key(row[0])] = Consumer(*row)
-            pause()
         allocations: dict[str, list[Allocation]] = {}
         strays: dict[str, list[Allocation]] = {}
-        for consumer, provider, resource_class, amount in what:
+        for consumer, provider, resource_class, amount in paced(what):
             kind = strays if provider is None else allocations
             kind.setdefault(self._key(consumer), []).append(
                 Allocation(provider or NOWHERE, resource_class, amount)
             )
-            pause()
         holdings: dict[str, Holding] = {}
-        for key in consumers.keys() | allocations.keys() | strays.keys():
+        for key in paced(consumers.keys() | allocations.keys() | strays.keys()):
             held, stray = tuple(allocations.get(key, ())), tuple(strays.get(key, ()))
             holdings[key] = Holding(consumers.get(key), held, stray)
-            pause()
         return holdings
 
 
@@ -129,15 +125,13 @@ def allocations_of_provider(database: Database, uuid: str) -> ProviderAllocation
     rows = sorted(database.look(_OF_PROVIDER, [uuid]), key=_BY_LAST)
     by_consumer: dict[str, tuple[int, dict[str, int]]] = {}
     times: set[datetime | str | None] = set()
-    pause = Pace()
-    for _, project, user, consumer, generation, resource_class, used, modified, _ in rows:
+    for _, project, user, consumer, generation, resource_class, used, modified, _ in paced(rows):
         if project is not None and user is not None and resource_class is not None:
             held = by_consumer.get(consumer)
             if held is None:
                 held = by_consumer[consumer] = generation, {}
             held[1][resource_class] = used
             times.add(modified)
-        pause()
     return ProviderAllocations(rows[0][0] or 0, by_consumer, _latest(times)) if rows else None
 
 

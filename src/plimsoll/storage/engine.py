@@ -164,22 +164,31 @@ class Database:
         try:
             hear = self._dialect.ask_head()
         except Exception as error:
-            fault = self._translated(error)
-            if isinstance(fault, DatabaseFault):
-                self.outage.note_failure(fault)
-            raise fault from error
+            raise self._failed(error) from error
 
-        def heard() -> Head:
+        def received() -> Head:
             try:
-                return hear()
-            except Exception as error:
-                raise self._translated(error) from error
+                head = hear()
+            except Exception as failed:
+                error = failed
+            else:
+                if self.outage.is_on:
+                    self.outage.note_success()
+                return head
+            raise self._failed(error) from error  # outside of the handler, as in `_noting_outage`
 
-        return lambda: self._noting_outage(heard)
+        return received
 
     def dispose(self) -> None:
         """Close every connection."""
         self._dialect.dispose()
+
+    def _failed(self, error: Exception) -> Exception:
+        """The error as the layers above have it. A fault of the database is noted as part of an outage."""
+        fault = self._translated(error)
+        if isinstance(fault, DatabaseFault):
+            self.outage.note_failure(fault)
+        return fault
 
     def _noting_outage(self, operation: Callable[[], T]) -> T:
         try:

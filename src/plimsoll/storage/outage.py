@@ -25,13 +25,10 @@ class Outage:
         self._where = where
         self._clock = clock
         self._changing = threading.Lock()
-        self._began: float | None = None
+        self.is_on = False
+        self._began = 0.0
         self._writes_only = False
         self._failures = 0
-
-    @property
-    def is_on(self) -> bool:
-        return self._began is not None
 
     def note_failure(self, fault: DatabaseFault, *, write: bool = False) -> None:
         """An operation failed, retries included. Faults of one operation alone, a lost race for instance, do not count."""
@@ -39,10 +36,10 @@ class Outage:
             return
         with self._changing:
             self._failures += 1
-            if self._began is not None:
+            if self.is_on:
                 LOG.debug("Database outage goes on: %s", fault)
                 return
-            self._began = self._clock()
+            self.is_on, self._began = True, self._clock()
             # A server that is read-only or full answers reads. They must not end the outage of writes.
             self._writes_only = write and isinstance(fault, Refusing)
             LOG.error(
@@ -56,10 +53,10 @@ class Outage:
 
     def note_success(self, *, write: bool = False) -> None:
         """An operation succeeded."""
-        if self._began is None:
+        if not self.is_on:
             return
         with self._changing:
-            if self._began is None or (self._writes_only and not write):
+            if not self.is_on or (self._writes_only and not write):
                 return
             LOG.warning(
                 "Database outage over: %s works again after %.1f s, in which %s operations failed.",
@@ -67,4 +64,4 @@ class Outage:
                 self._clock() - self._began,
                 self._failures,
             )
-            self._began, self._failures = None, 0
+            self.is_on, self._failures = False, 0

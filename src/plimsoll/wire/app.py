@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from http import HTTPStatus
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -52,7 +52,7 @@ NO_CONTENT = 204
 _DEPEND_ON_VERSION = (400, 404, 405)
 """Statuses that a version other than the one meant can be the cause of."""
 
-_IMMEDIATE = frozenset({"", "/", health.PATH})
+_IMMEDIATE = ("", "/", health.PATH)
 _VARIES = ("vary", HEADER)
 _IS_JSON = ("content-type", JSON)
 _NOT_TO_BE_KEPT = ("cache-control", "no-cache")
@@ -90,18 +90,17 @@ def make_app(
 class Application(Drain):
     """The whole application, with what our server asks of it beyond WSGI: see `serving.application`."""
 
-    __slots__ = ("_prefix", "prefetch")
+    __slots__ = ("immediate_paths", "prefetch")
 
     def __init__(
         self, app: WSGIApplication, longest_body: int, prefetch: Callable[[str], dict[str, Any]], prefix: str
     ) -> None:
         super().__init__(app, longest_body)
         self.prefetch = prefetch
-        self._prefix = prefix
-
-    def is_immediate(self, path: str) -> bool:
+        self.immediate_paths: Collection[str] = frozenset(
+            {*_IMMEDIATE, *(prefix + path for path in _IMMEDIATE)}
+        )
         """Health probes and the version document never wait, and are answered however many requests do."""
-        return path.removeprefix(self._prefix) in _IMMEDIATE
 
     def error_response(self, status: int, detail: str) -> tuple[list[tuple[str, str]], bytes]:
         """The error document of the API, without the parts that depend on a version: none was negotiated."""

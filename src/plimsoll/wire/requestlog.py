@@ -135,8 +135,8 @@ class RequestLog:
             method, address = environ["REQUEST_METHOD"], environ.get("REMOTE_ADDR")
             LOG.debug('Starting request: %s "%s %s"', address, method, _uri(environ))
 
-        timings.start(environ)
-        logged = _ThenLogged(self._in_common, environ, request_id, start_response, self._durations)
+        laps = timings.start(environ)
+        logged = _ThenLogged(self._in_common, environ, request_id, start_response, self._durations, laps)
         logged.answer = self._app(environ, logged.start)
         return logged
 
@@ -146,7 +146,7 @@ class _ThenLogged:
 
     __slots__ = (
         *("_environ", "_headers", "_in_common", "_request_id", "_durations", "_start_response", "_status"),
-        "answer",
+        *("_laps", "answer"),
     )
 
     def __init__(
@@ -156,8 +156,10 @@ class _ThenLogged:
         request_id: str,
         start_response: StartResponse,
         durations: Durations,
+        laps: timings.Laps,
     ) -> None:
         self._durations = durations
+        self._laps = laps
         self._in_common = in_common
         self._environ = environ
         self._request_id = request_id
@@ -170,7 +172,7 @@ class _ThenLogged:
     ) -> Callable[[bytes], object]:
         self._status = status
         self._headers = headers
-        timings.lap(self._environ, timings.OTHER)
+        self._laps.append((timings.OTHER, time.perf_counter()))
         headers.append((REQUEST_ID_HEADER, self._request_id))
         if exc_info:
             return self._start_response(status, headers, exc_info)
@@ -188,10 +190,10 @@ class _ThenLogged:
                 self._log(self._status)
 
     def _log(self, status: str) -> None:
-        seconds = timings.total(self._environ)
+        seconds = self._laps[-1][1] - self._laps[0][1]
         if seconds >= self._durations.slow:
             method = self._environ["REQUEST_METHOD"]
-            parts = timings.describe(self._environ)
+            parts = timings.describe(self._laps)
             LOG.warning('Slow request: "%s %s" took %.3f s: %s', method, _uri(self._environ), seconds, parts)
         if LOG.isEnabledFor(logging.INFO):
             facts = _facts(self._environ, status, self._headers)

@@ -13,6 +13,8 @@ from plimsoll.permit import permit_of
 KEY = "plimsoll.timings"
 """A list of parts with the time at which each ended: cheap to add to, and read only for a slow request."""
 
+Laps = list[tuple[str, float]]
+
 PERMIT = "waiting for a permit"
 AUTHENTICATION = "authentication"
 BODY = "reading the body"
@@ -24,10 +26,11 @@ _SHOWN = 0.001
 """Seconds of a part that is worth to be named."""
 
 
-def start(environ: WSGIEnvironment) -> None:
+def start(environ: WSGIEnvironment) -> Laps:
     """Begin to measure a request. The wait for a permit is over when the application is called."""
     now = time.perf_counter()
-    environ[KEY] = [("", now - permit_of(environ).waited), (PERMIT, now)]
+    laps = environ[KEY] = [("", now - permit_of(environ).waited), (PERMIT, now)]
+    return laps
 
 
 def lap(environ: WSGIEnvironment, part: str) -> None:
@@ -37,15 +40,8 @@ def lap(environ: WSGIEnvironment, part: str) -> None:
         laps.append((part, time.perf_counter()))
 
 
-def total(environ: WSGIEnvironment) -> float:
-    """Seconds from the arrival of the request to the last lap."""
-    laps = environ[KEY]
-    return float(laps[-1][1] - laps[0][1])
-
-
-def describe(environ: WSGIEnvironment) -> str:
+def describe(laps: Laps) -> str:
     """The parts that took longest, in that order."""
-    laps: list[tuple[str, float]] = environ[KEY]
     parts: dict[str, float] = {}
     for (_, begin), (name, end) in pairwise(laps):
         parts[name] = parts.get(name, 0.0) + end - begin

@@ -634,8 +634,7 @@ def test_a_request_without_a_permit_waits_and_is_answered_503_in_the_end(connect
     begun, go_on = threading.Event(), threading.Event()
 
     class App(PlainApplication):
-        def is_immediate(self, path: str) -> bool:
-            return path == "/health"
+        immediate_paths = ("/health",)
 
     def slow(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ["PATH_INFO"] == "/slow":

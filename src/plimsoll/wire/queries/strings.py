@@ -85,7 +85,8 @@ def remembered(parse: Callable[[Query, Version], T]) -> Callable[[str, Version],
     """Cache what short query strings mean at a version: clients repeat them."""
 
     @bounded_cache(_REMEMBERED, max_bytes=1 << 20, max_key_bytes=_LONGEST_REMEMBERED)
-    def read(text: str, version: Version) -> T:
+    def read(text_and_version: tuple[str, Version]) -> T:
+        text, version = text_and_version
         return parse(parsed(text), version)
 
-    return read
+    return lambda text, version: read((text, version))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from plimsoll.domain.consumer import ConsumerAllocations, ProviderAllocations
-from plimsoll.turns import Pace
+from plimsoll.turns import paced
 from plimsoll.wire.features import Feature as F
 from plimsoll.wire.microversion import Version
 
@@ -38,12 +38,10 @@ def of_consumer(found: ConsumerAllocations, version: Version) -> dict[str, Any]:
 def of_provider(found: ProviderAllocations, version: Version) -> dict[str, Any]:
     with_generation = version.has(F.CONSUMER_GENERATION)
     shown: dict[str, dict[str, Any]] = {}
-    pause = Pace()
-    for consumer, (generation, amounts) in found.by_consumer.items():
+    for consumer, (generation, amounts) in paced(found.by_consumer.items()):
         shown[consumer] = {"resources": amounts}
         if with_generation:
             shown[consumer]["consumer_generation"] = generation
-        pause()
     return {"allocations": shown, "resource_provider_generation": found.generation}
 
 

@@ -37,12 +37,11 @@ def candidates(
     pause: Callable[[], object] = lambda: None,
 ) -> bytes:
     """The document. `pause` is called every some thousand candidates or providers."""
-    requests = _in_pieces(found.requests, version, pause)
     if not found.requests.is_large:
         return b"".join(
             (
                 b'{"allocation_requests":[',
-                *requests,
+                _requests(found.requests, version, pause),
                 b'],"provider_summaries":{',
                 *separated(_summaries(found.providers, request, version, pause)),
                 b"}}",
@@ -51,7 +50,7 @@ def candidates(
     # Joined, all pieces would be in memory twice.
     document = io.BytesIO(b'{"allocation_requests":[')
     document.seek(0, io.SEEK_END)
-    document.writelines(requests)
+    document.writelines(_in_pieces(found.requests, version, pause))
     document.write(b'],"provider_summaries":{')
     document.writelines(separated(_summaries(found.providers, request, version, pause)))
     document.write(b"}}")

@@ -40,14 +40,14 @@ def path_of(uuid: str) -> str:
 
 
 def provider(one: Provider, version: Version, prefix: str) -> bytes:
-    return _encoded(one, _links(version, prefix), nested=version.has(F.PROVIDER_TREES))
+    return _encoded(one, _links((version, prefix)), nested=version.has(F.PROVIDER_TREES))
 
 
 def providers(
     several: Picked, version: Version, prefix: str, pause: Callable[[], object] = lambda: None
 ) -> bytes:
     """The list. `pause` is called every 256 providers: to encode 20,000 for the first time takes 120 ms."""
-    links, nested = _links(version, prefix), version.has(F.PROVIDER_TREES)
+    links, nested = _links((version, prefix)), version.has(F.PROVIDER_TREES)
     encode = partial(_encoded, links=links, nested=nested)
     # The prefix of the links may be text of a client, where proxy headers are parsed.
     is_short = sum(map(len, links)) <= MAX_LINK_BYTES
@@ -69,8 +69,9 @@ _last_changes = OfChunks(_last_change)
 
 
 @bounded_cache(max_entries=256, max_bytes=256 << 10)
-def _links(version: Version, prefix: str) -> tuple[bytes, ...]:
+def _links(version_and_prefix: tuple[Version, str]) -> tuple[bytes, ...]:
     """The links of any provider, encoded; its uuid belongs between them."""
+    version, prefix = version_and_prefix
     url = prefix + path_of(_HERE)
     names = [name for name, since in _LINKS if since is None or version.has(since)]
     links = [{"rel": "self", "href": url}, *[{"rel": name, "href": f"{url}/{name}"} for name in names]]
