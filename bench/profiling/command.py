@@ -78,12 +78,12 @@ def _profile(site: Site, world: str, works: list[Work], seconds: float) -> None:
 
 def _application(service: Plimsoll) -> InProcess:
     """The application in this process, with the settings of a service; it logs as the service does."""
-    from plimsoll import config, logs
     from plimsoll.bootstrap import make_application
+    from plimsoll.config import loader, logging_setup
 
     with service.settings_applied():
-        conf = config.load([])
-        logs.set_up(conf)
+        conf = loader.load([])
+        logging_setup.set_up(conf)
         return InProcess(make_application(conf))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from bench.client.http import HOST
-from plimsoll.serving.application import PlainApplication
+from plimsoll.server.application import PlainApplication
 
 DIRECTORY = "PLIMSOLL_BENCH_ANSWERS"
 
@@ -41,9 +41,9 @@ def load() -> PlainApplication:
 
 
 def main() -> None:
-    from plimsoll.serving.limits import Limits
-    from plimsoll.serving.listen import Listen
-    from plimsoll.serving.supervisor import run
+    from plimsoll.server.limits import Limits
+    from plimsoll.server.sockets import Listen
+    from plimsoll.server.supervisor import run
 
     port, directory = sys.argv[1:]
     os.environ[DIRECTORY] = directory

@@ -42,17 +42,17 @@ def test_a_wait_counts_as_much_as_work() -> None:
 def test_a_library_counts_for_the_function_of_ours_that_called_it() -> None:
     stack = [
         ("/lib/orjson.py", "dumps"),
-        ours("wire/views/candidates.py", "_summary"),
-        ours("wire/app.py", "_answer"),
+        ours("api/placement/views/candidates.py", "_summary"),
+        ours("api/app.py", "_answer"),
     ]
-    assert classified(stack) == ("encoding", "wire/views/candidates.py: _summary")
+    assert classified(stack) == ("encoding", "api/placement/views/candidates.py: _summary")
 
 
 def test_a_query_to_follow_the_head_is_no_other_sql() -> None:
     stack = [
         ours("storage/changes.py", "since"),
-        ours("ledger/follower.py", "follow"),
-        ours("wire/app.py", "_answer"),
+        ours("ledger/follow.py", "follow"),
+        ours("api/app.py", "_answer"),
     ]
     assert classified(stack)[0] == "following the head"
     assert classified([stack[0], stack[2]])[0] == "SQL"

@@ -13,8 +13,8 @@ from bench.measuring.works import FLAT, NESTED, WORKS
 from bench.worlds import shapes
 from bench.worlds.filling import fill
 from bench.worlds.rows import Rows
-from plimsoll.storage import migrate
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
+from plimsoll.storage.schema import migrate
 from tests.support.api import Answer, api
 
 

@@ -10,25 +10,26 @@ from wsgiref.types import WSGIApplication
 
 from oslo_config import cfg
 
-from plimsoll import config
 from plimsoll.access.policy import Policy
-from plimsoll.database import open_database
+from plimsoll.api.app import Application, make_app
+from plimsoll.config import loader
+from plimsoll.config.database_url import open_database
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.search.request import Order
 from plimsoll.service import standards
 from plimsoll.service.placement import Placement, Settings
-from plimsoll.storage import checks, migrate, outsiders
-from plimsoll.storage.checks import Finding
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
+from plimsoll.storage.maintenance import foreign_writes, integrity
+from plimsoll.storage.maintenance.integrity import IntegrityFinding
+from plimsoll.storage.schema import migrate
 from plimsoll.tracing import traced
-from plimsoll.wire.app import Application, make_app
 
 
 def prepare_database(conf: cfg.ConfigOpts, database: Database) -> None:
     """Bring the schema up to date if sync_on_startup is set, else raise SchemaError unless it is current."""
     if conf.placement_database.sync_on_startup:
-        outsiders.take_over(database)
+        foreign_writes.take_over(database)
     else:
         migrate.require_current(database)
 
@@ -67,14 +68,14 @@ def settings_from(conf: cfg.ConfigOpts) -> Settings:
 
 def make_application(conf: cfg.ConfigOpts) -> Application:
     """The service as a WSGI application. `conf` may come from others: what they lack is registered."""
-    config.register(conf)
+    loader.register(conf)
     return _application(open_placement(conf), conf)
 
 
 @contextlib.contextmanager
 def passing_application(conf: cfg.ConfigOpts) -> Iterator[WSGIApplication]:
     """The same for a while, within a process that goes on: what it has opened is closed."""
-    config.register(conf)
+    loader.register(conf)
     placement = open_placement(conf)
     try:
         yield _application(placement, conf)
@@ -86,7 +87,7 @@ def _application(placement: Placement, conf: cfg.ConfigOpts) -> Application:
     return make_app(placement, Policy(conf), conf, outermost=lambda app: traced(app, conf))
 
 
-def verify(conf: cfg.ConfigOpts) -> list[Finding]:
+def verify(conf: cfg.ConfigOpts) -> list[IntegrityFinding]:
     """What `plimsoll db verify` finds: rows that disagree with each other, or from which no world can be made.
 
     What a running service has in memory is compared by the service itself, see `ledger.audit`.
@@ -94,7 +95,7 @@ def verify(conf: cfg.ConfigOpts) -> list[Finding]:
     database = open_database(conf, retry=False)
     try:
         with database.read() as conn:
-            findings = checks.verify(conn)
+            findings = integrity.verify(conn)
         Ledger(database)  # reads everything: what a service could not start from fails here
     finally:
         database.dispose()

@@ -17,15 +17,15 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from plimsoll import config, logs
 from plimsoll.access import IdentityError, PolicyError
+from plimsoll.api.app import Application
 from plimsoll.bootstrap import make_application
-from plimsoll.config import ConfigError
-from plimsoll.serving.application import ServedApplication, StartupError
-from plimsoll.storage.engine import UnusableDatabaseError
-from plimsoll.storage.faults import DatabaseFault
-from plimsoll.storage.migrate import SchemaError
-from plimsoll.wire.app import Application
+from plimsoll.config import loader, logging_setup
+from plimsoll.config.loader import ConfigError
+from plimsoll.server.application import ServedApplication, StartupError
+from plimsoll.storage.database import UnusableDatabaseError
+from plimsoll.storage.errors import DatabaseFault
+from plimsoll.storage.schema.migrate import SchemaError
 
 __all__ = ["application", "load_application", "make_application"]
 
@@ -90,9 +90,9 @@ def load_for_server() -> ServedApplication:
 
 
 def _load() -> Application:
-    files = [name for name in os.environ.get(config.FILES_VARIABLE, "").split(os.pathsep) if name]
-    conf = config.load(files)
-    logs.set_up(conf)
+    files = [name for name in os.environ.get(loader.FILES_VARIABLE, "").split(os.pathsep) if name]
+    conf = loader.load(files)
+    logging_setup.set_up(conf)
     loaded = make_application(conf)
     # What is there now is there to stay: to look through the whole world for garbage, time and again, finds none.
     gc.collect()

@@ -36,7 +36,7 @@ def lines(caplog: pytest.LogCaptureFixture, level: int) -> list[str]:
     return [
         record.getMessage()
         for record in caplog.records
-        if record.levelno == level and record.name == "plimsoll.wire.refusallog"
+        if record.levelno == level and record.name == "plimsoll.api.placement.refusal_log"
     ]
 
 

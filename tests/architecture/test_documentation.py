@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll import config
+from plimsoll.config import loader
 
 ROOT = Path(__file__).parents[2]
 CONFIGURATION = ROOT / "docs" / "configuration.md"
 
-OPTIONS = [(group, opt) for group, opts in config.list_opts() for opt in opts]
+OPTIONS = [(group, opt) for group, opts in loader.list_opts() for opt in opts]
 
 
 def section(group: str) -> str:
@@ -37,7 +37,7 @@ def test_every_option_is_documented_with_its_default(group: str, opt: object) ->
 
 
 def test_no_option_is_documented_that_does_not_exist() -> None:
-    for group, opts in config.list_opts():
+    for group, opts in loader.list_opts():
         named = set(re.findall(r"^\| `(\w+)` \|", section(group), re.MULTILINE))
         assert named == {opt.name for opt in opts}, group
 

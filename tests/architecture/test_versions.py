@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Numbers of API versions stand in wire/features.py and nowhere else in the source.
+"""Numbers of API versions stand in api/placement/features.py and nowhere else in the source.
 
 Everything else names a feature. What counts as a version: `1.28` in a string, a docstring or a comment, and the
 pair `(1, 28)` in code.
@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "plimsoll"
-FEATURES = SOURCE / "wire" / "features.py"
-HTTP = SOURCE / "serving"
+FEATURES = SOURCE / "api" / "placement" / "features.py"
+HTTP = SOURCE / "server"
 """Knows nothing of the API; its versions are those of HTTP."""
 
 VERSION = re.compile(r"(?<![\d.])1\.(?:[0-9]|[12][0-9]|3[0-9])(?![\d.]*\d)(?!%)")
@@ -47,7 +47,7 @@ def test_versions_stand_in_the_table_of_features_alone() -> None:
         if file != FEATURES and HTTP not in file.parents
         for place in versions_in(file.read_text())
     ]
-    assert found == [], "name the feature instead (wire/features.py)"
+    assert found == [], "name the feature instead (api/placement/features.py)"
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def side_by_side(
 
 _OWN = (
     (re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(,\d{3})?\.\d{3} \d+ "), "TIME PROCESS "),
-    (re.compile(r" __call__ \S+/requestlog\.py:\d+$"), " PLACE"),
+    (re.compile(r" __call__ \S+/request_log\.py:\d+$"), " PLACE"),
     (re.compile(r"len: [1-9]\d*"), "len: SOME"),
 )
 

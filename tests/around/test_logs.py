@@ -53,11 +53,11 @@ def test_each_line_is_json_and_after_a_rotation_the_next_is_in_the_new_file(tmp_
 
 TRY = """
 import sys
-from plimsoll import config, logs
+from plimsoll.config import loader, logging_setup
 for settings in sys.argv[1:]:
     try:
-        logs.set_up(config.load([settings]))
-    except config.ConfigError as error:
+        logging_setup.set_up(loader.load([settings]))
+    except loader.ConfigError as error:
         print(error)
     else:
         print("fine")

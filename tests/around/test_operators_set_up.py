@@ -100,7 +100,7 @@ def test_the_lines_are_where_the_operator_wants_those_of_placement(pair: Pair) -
         lines.append(bare(line, request_id))
     assert lines[1] == lines[0]
     assert '"GET /placement/traits?name=startswith:HW" status: 200' in lines[0]
-    assert "INFO plimsoll.ledger.present" in pair.plimsoll.log_file.read_text(), (
+    assert "INFO plimsoll.ledger.current" in pair.plimsoll.log_file.read_text(), (
         "our other loggers count as well"
     )
 

@@ -21,8 +21,8 @@ from placement import deploy
 from placement.cmd import api
 from placement.wsgi import init_application
 
-from plimsoll import config
-from plimsoll.storage.migrate import SchemaError
+from plimsoll.config import loader
+from plimsoll.storage.schema.migrate import SchemaError
 from tests.support.wsgi import environ
 
 WANTED = "not run: PlacementDirect and the fixtures need {}; `make install` brings it"
@@ -61,7 +61,7 @@ def test_loadapp_wants_a_database_to_be_named_and_to_be_ready(tmp_path: Path) ->
     conf = cfg.ConfigOpts()
     placement_conf.register_opts(conf)
     conf([], default_config_files=[])
-    with pytest.raises(config.ConfigError, match=r"\[placement_database\] connection is required"):
+    with pytest.raises(loader.ConfigError, match=r"\[placement_database\] connection is required"):
         deploy.loadapp(conf)
     conf.set_override("connection", f"sqlite:///{tmp_path}/empty.sqlite", group="placement_database")
     with pytest.raises(SchemaError, match="is not ready for this release"):
@@ -198,7 +198,7 @@ def test_nothing_is_served_while_nobody_names_a_database(
     settings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     unnamed = f"{settings}: [placement_database] connection is required, and there is no section"
-    with pytest.raises(config.ConfigError) as problem:
+    with pytest.raises(loader.ConfigError) as problem:
         init_application()
     assert str(problem.value).startswith(unnamed)
     assert placement_api(monkeypatch, "--port", "0") == 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.serving import supervisor
+from plimsoll.server import supervisor
 
 
 @pytest.fixture

@@ -143,12 +143,12 @@ def test_a_file_that_is_not_there_no_text_or_a_directory_is_named(
 
 UNREAD = """
 import os, sys
-from plimsoll import config
+from plimsoll.config import loader
 if os.geteuid() == 0:
     os.seteuid(65534)
 try:
-    config.load([sys.argv[1]])
-except config.ConfigError as error:
+    loader.load([sys.argv[1]])
+except loader.ConfigError as error:
     print(error)
 """
 
@@ -174,11 +174,12 @@ def test_several_mistakes_are_said_at_once(file: Path) -> None:
 
 
 RAISED = """
-from plimsoll import config, wsgi
+from plimsoll import wsgi
+from plimsoll.config import loader
 for entry in (wsgi.load_application, lambda: wsgi.application({}, None)):
     try:
         entry()
-    except config.ConfigError as error:
+    except loader.ConfigError as error:
         print("raised", error)
 """
 

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from plimsoll import config
 from plimsoll.access import authplugin
-from plimsoll.cli import main, unused
+from plimsoll.cli import config_lint, main
+from plimsoll.config import loader
 
 ROOT = Path(__file__).parents[2]
 REFERENCE_PYTHON = ROOT / ".venv-reference" / "bin" / "python"
@@ -81,7 +81,7 @@ def theirs() -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("file", FILES, ids=named)
 def test_every_value_is_what_it_is_to_the_reference(file: Path, theirs: dict[str, dict[str, Any]]) -> None:
-    conf = config.load([str(file)])
+    conf = loader.load([str(file)])
     wanted = theirs[named(file)]
     # Where they have their own files.
     for name in ("pybasedir", "state_path", "config_file", "config_dir"):
@@ -96,7 +96,7 @@ def test_every_value_is_what_it_is_to_the_reference(file: Path, theirs: dict[str
 
 @pytest.mark.parametrize("file", FILES, ids=named)
 def test_what_is_ignored_is_no_reason_to_worry(file: Path) -> None:
-    assert [setting for setting in unused.settings(config.load([str(file)])) if setting.matters] == []
+    assert [setting for setting in config_lint.settings(loader.load([str(file)])) if setting.matters] == []
 
 
 @pytest.mark.parametrize("file", FILES, ids=named)

@@ -72,7 +72,7 @@ def test_the_environment(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_directory_is_handed_to_the_workers(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLIMSOLL_CONFIG_FILES", raising=False)
-    monkeypatch.setattr("plimsoll.serving.supervisor.run", lambda *_, **__: None)
+    monkeypatch.setattr("plimsoll.server.supervisor.run", lambda *_, **__: None)
     (here / "credentials").mkdir()
     file = str(here / "placement.conf")
     options = ["--config-dir", str(here / "credentials"), "--config-file", file]

@@ -126,12 +126,12 @@ class Stage:
         if self._app == "reference":
             reference: Application = deploy.loadapp(conf)
             return reference
-        from plimsoll import config
         from plimsoll.access.policy import Policy
+        from plimsoll.api.app import make_app
         from plimsoll.bootstrap import open_placement
-        from plimsoll.wire.app import make_app
+        from plimsoll.config import loader
 
-        config.register(conf)
+        loader.register(conf)
         self._placement = open_placement(conf)
         ours: Application = make_app(self._placement, Policy(conf), conf)
         return ours

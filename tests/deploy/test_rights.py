@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from plimsoll.storage import outsiders
-from plimsoll.storage.engine import Database
-from plimsoll.storage.faults import DatabaseFault, Refusing
+from plimsoll.storage.database import Database
+from plimsoll.storage.errors import DatabaseFault, Refusing
+from plimsoll.storage.maintenance import foreign_writes
 from tests.support.api import api
 from tests.support.databases import Databases, ServerDatabases
 from tests.takeover.test_rights import serve
@@ -64,7 +64,7 @@ class Site:
         """What `plimsoll db sync` does."""
         database = Database(self.as_account(account))
         try:
-            outsiders.take_over(database)
+            foreign_writes.take_over(database)
         finally:
             database.dispose()
 

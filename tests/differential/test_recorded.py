@@ -9,8 +9,8 @@ from contextlib import closing
 
 import pytest
 
-from plimsoll.storage import migrate
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
+from plimsoll.storage.schema import migrate
 from tests.differential.recorded import Recorded, execute, forget_consumer
 from tests.differential.sabotage import SPOIL_STATE
 from tests.differential.state import Consumer, Inventory, Provider

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll import config
+from plimsoll.config import loader
 from tests.docs.samples import COMMANDS, SAMPLES, sample
 
 
@@ -23,8 +23,8 @@ def test_the_sample_of_settings_has_every_option_and_changes_none(
     monkeypatch.setenv("HOME", str(tmp_path))
     file = SAMPLES / "placement.conf.sample"
     text = file.read_text()
-    missing = [opt.name for _, opts in config.list_opts() for opt in opts if f"\n#{opt.name} =" not in text]
+    missing = [opt.name for _, opts in loader.list_opts() for opt in opts if f"\n#{opt.name} =" not in text]
     assert missing == []
     for section in ("keystone_authtoken", "oslo_policy", "cors", "oslo_middleware"):
         assert f"\n[{section}]\n" in text
-    assert dict(config.load([str(file)]).placement_database) == dict(config.load().placement_database)
+    assert dict(loader.load([str(file)]).placement_database) == dict(loader.load().placement_database)

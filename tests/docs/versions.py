@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from plimsoll.wire.features import Feature, version_text
+from plimsoll.api.placement.features import Feature, version_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "versions.md"
 
@@ -16,7 +16,7 @@ A client says which version of the API it speaks with each request, in the heade
 `openstack-api-version: placement 1.28`; `latest` is the newest, and a request without the header is answered in 1.0. All
 versions are always there: a client that works today works after every upgrade.
 
-This page is written from `src/plimsoll/wire/features.py` by `make docs`.
+This page is written from `src/plimsoll/api/placement/features.py` by `make docs`.
 
 | version | since then |
 |---|---|

@@ -13,8 +13,8 @@ from typing import Any
 
 from sqlalchemy import create_engine, make_url, text
 
-from plimsoll.storage import checks
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
+from plimsoll.storage.maintenance import integrity
 from tests.support.databases import DRIVERS, engine_of
 
 ALLOCATIONS = """
@@ -93,6 +93,6 @@ class Books:
         assert self.head() == len(numbers), "the head is not at the end of the change log"
         database = Database(self.url)
         with database.read() as connection:
-            findings = checks.verify(connection)
+            findings = integrity.verify(connection)
         database.dispose()
         assert [finding for finding in findings if finding.severity == "fault"] == []

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from plimsoll.ledger import scribe
+from plimsoll.ledger import commit_retry
 from plimsoll.storage.dialects import mysql, postgresql
 from tests.faults.ground import Ground
 from tests.support import databases as on
@@ -52,8 +52,8 @@ def url(ground: Ground) -> Iterator[str]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What this process opens from here on gives up sooner, so that a test need not wait as long as people do."""
-    monkeypatch.setattr(scribe, "PATIENCE", 2.0)
-    monkeypatch.setattr(scribe, "PATIENCE_IN_DOUBT", 6.0)
+    monkeypatch.setattr(commit_retry, "PATIENCE", 2.0)
+    monkeypatch.setattr(commit_retry, "PATIENCE_IN_DOUBT", 6.0)
     for dialect in (postgresql, mysql):
         monkeypatch.setattr(dialect, "LOCK_SECONDS", 1)
 

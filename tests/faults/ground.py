@@ -13,8 +13,8 @@ from sqlalchemy import make_url
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.service import standards
 from plimsoll.service.placement import Placement
-from plimsoll.storage import migrate
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
+from plimsoll.storage.schema import migrate
 from tests.faults.proxy import Proxy
 from tests.faults.strangers import Stranger
 from tests.support.servers import Server

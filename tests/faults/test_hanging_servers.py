@@ -14,9 +14,9 @@ from plimsoll.domain.actor import Actor
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.service import providers
 from plimsoll.service.placement import Placement
+from plimsoll.storage.database import Database
 from plimsoll.storage.dialects import mysql, postgresql
-from plimsoll.storage.engine import Database
-from plimsoll.storage.faults import DatabaseFault, OutcomeUnknown, Unreachable
+from plimsoll.storage.errors import DatabaseFault, OutcomeUnknown, Unreachable
 from tests.faults.ground import Ground
 
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from plimsoll.domain import trees
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.rules import providers
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command
 from plimsoll.ledger.ledger import Ledger
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from tests.faults.books import Books
 from tests.faults.ground import Ground
 from tests.faults.requests import claim, new_uuid
@@ -82,7 +82,7 @@ def test_a_write_whose_connection_ends_while_it_decides_is_decided_again(case: C
         decisions.append(1)
         if len(decisions) == 1:
             case.stranger.end_all()
-        return trees.add_provider(draft, new_uuid(), "decided twice", None)
+        return providers.add_provider(draft, new_uuid(), "decided twice", None)
 
     outcome = Ledger(database).submit(Command("test", Actor("u", "p", "req-1"), decide))
     database.dispose()

@@ -11,8 +11,9 @@ from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.service import standards
 from plimsoll.service.placement import Placement
-from plimsoll.storage import checks, migrate
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
+from plimsoll.storage.maintenance import integrity
+from plimsoll.storage.schema import migrate
 from tests.support.databases import Databases
 
 SOMEBODY = Actor(user="u", project="p", request_id="req-1")
@@ -46,7 +47,7 @@ def placement(database: Database) -> Iterator[Placement]:
     yield placement
     assert differences(placement.ledger) == []
     with database.read() as conn:
-        assert [finding for finding in checks.verify(conn) if finding.severity == "fault"] == []
+        assert [finding for finding in integrity.verify(conn) if finding.severity == "fault"] == []
 
 
 @pytest.fixture

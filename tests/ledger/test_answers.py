@@ -7,7 +7,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from plimsoll.domain.provider import Provider
-from plimsoll.ledger.answers import LONGEST_QUERY, MOST_BYTES, Answers
+from plimsoll.ledger.response_cache import LONGEST_QUERY, MOST_BYTES, ResponseCache
 from plimsoll.service import candidates, providers
 from plimsoll.service.placement import Placement, Settings
 from tests.ledger.conftest import SOMEBODY
@@ -27,7 +27,7 @@ class Counted:
 
 
 def test_the_same_question_is_answered_once() -> None:
-    answers, first, other = Answers(), Counted(), Counted()
+    answers, first, other = ResponseCache(), Counted(), Counted()
     assert answers.to("a question", "in short", first) is answers.to("a question", "in short", first)
     answers.to("another", "in short", other)
     answers.to("a question", "at length", other)
@@ -35,7 +35,7 @@ def test_the_same_question_is_answered_once() -> None:
 
 
 def test_what_has_no_room_is_worked_out_again() -> None:
-    answers, large, small = Answers(), Counted(MOST_BYTES - 1000), Counted(1)
+    answers, large, small = ResponseCache(), Counted(MOST_BYTES - 1000), Counted(1)
     for _ in range(2):
         assert len(answers.to("large", None, large)) == MOST_BYTES - 1000
         assert len(answers.to("small", None, small)) == 1
@@ -43,7 +43,7 @@ def test_what_has_no_room_is_worked_out_again() -> None:
 
 
 def test_queries_take_room_too() -> None:
-    answers, nothing = Answers(), Counted(0)
+    answers, nothing = ResponseCache(), Counted(0)
     queries = [f"{number:04}".ljust(LONGEST_QUERY) for number in range(2000)]
     for query in queries * 2:
         answers.to(query, None, nothing)
@@ -52,14 +52,14 @@ def test_queries_take_room_too() -> None:
 
 
 def test_a_long_query_is_not_kept() -> None:
-    answers, count = Answers(), Counted()
+    answers, count = ResponseCache(), Counted()
     for _ in range(2):
         answers.to("q" * (LONGEST_QUERY + 1), None, count)
     assert count.times == 2
 
 
 def test_an_answer_that_could_have_been_more_is_not_kept() -> None:
-    answers, partial = Answers(), Counted(may_be_kept=False)
+    answers, partial = ResponseCache(), Counted(may_be_kept=False)
     for _ in range(2):
         assert answers.to("a search that took too long", None, partial) == b"x"
     assert partial.times == 2

@@ -11,12 +11,12 @@ import pytest
 from sqlalchemy import text
 
 from plimsoll.domain.refusals import CapacityExceeded, Refusal, StaleConsumerGeneration
-from plimsoll.ledger.attempts import Attempts
 from plimsoll.ledger.command import Command
+from plimsoll.ledger.commit import Committer
 from plimsoll.service import allocations
 from plimsoll.service.placement import Placement
-from plimsoll.storage.engine import Database
-from plimsoll.storage.faults import Overtaken
+from plimsoll.storage.database import Database
+from plimsoll.storage.errors import Overtaken
 from plimsoll.storage.head import GUARD
 from tests.ledger.conftest import SOMEBODY
 from tests.ledger.test_beliefs import as_new
@@ -32,23 +32,23 @@ def ways(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     tried: list[str] = []
 
     def noting(way: str) -> None:
-        plain: Callable[..., object] = getattr(Attempts, way)
+        plain: Callable[..., object] = getattr(Committer, way)
 
         def noted(*args: object) -> object:
             tried.append(way)
             return plain(*args)
 
-        monkeypatch.setattr(Attempts, way, noted)
+        monkeypatch.setattr(Committer, way, noted)
 
-    noting("_at_once")
-    noting("_in_turn")
+    noting("_commit_optimistic")
+    noting("_commit_locked")
     return tried
 
 
 def test_who_is_alone_writes_at_once(placement: Placement, ways: list[str]) -> None:
     host = make(placement, "host", VCPU=4)
     assert allocations.claim(placement, SOMEBODY, [as_new(host, VCPU=1)]) is None
-    assert set(ways) == {"_at_once"}
+    assert set(ways) == {"_commit_optimistic"}
     assert placement.world().providers[host.uuid].used == {"VCPU": 1}
 
 
@@ -59,8 +59,8 @@ def test_who_was_overtaken_decides_anew(placement: Placement, other: Placement, 
     # Memory still has room for it.
     assert isinstance(allocations.claim(placement, SOMEBODY, [as_new(host, VCPU=2)]), CapacityExceeded)
     assert allocations.claim(placement, SOMEBODY, [as_new(host, VCPU=1)]) is None
-    assert ways[0] == "_at_once"
-    assert "_at_once" not in ways[1:], "somebody else writes too"
+    assert ways[0] == "_commit_optimistic"
+    assert "_commit_optimistic" not in ways[1:], "somebody else writes too"
     assert placement.world().providers[host.uuid].used == {"VCPU": 4}
 
 
@@ -88,7 +88,7 @@ def test_without_the_constraint_everybody_waits_for_their_turn(
     with database.change_schema() as conn:
         conn.execute(text(f"ALTER TABLE plimsoll_head DROP CONSTRAINT {GUARD}"))
     make(placement, "host")
-    assert set(ways) == {"_in_turn"}
+    assert set(ways) == {"_commit_locked"}
 
 
 def test_what_was_decided_on_a_batch_that_failed_is_decided_anew(
@@ -157,7 +157,7 @@ def test_whoever_is_overtaken_at_the_database_waits_for_the_pen(
 ) -> None:
     make(placement, "host")
     held: list[bool] = []
-    run_last, in_turn = database.run_last, Attempts._in_turn
+    run_last, in_turn = database.run_last, Committer._commit_locked
     overtaken = [Overtaken()]
 
     def overtaking(*args: object) -> None:
@@ -165,11 +165,11 @@ def test_whoever_is_overtaken_at_the_database_waits_for_the_pen(
             raise overtaken.pop()
         run_last(*args)  # type: ignore[arg-type]
 
-    def noting(self: Attempts, *args: object) -> object:
+    def noting(self: Committer, *args: object) -> object:
         held.append(placement.ledger._pen._held)
         return in_turn(self, *args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(database, "run_last", overtaking)
-    monkeypatch.setattr(Attempts, "_in_turn", noting)
+    monkeypatch.setattr(Committer, "_commit_locked", noting)
     make(placement, "other")
     assert held == [True]

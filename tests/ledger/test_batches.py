@@ -11,20 +11,26 @@ from datetime import datetime
 import pytest
 from sqlalchemy import select
 
-from plimsoll.domain import claims, inventories, marks, names, trees
-from plimsoll.domain.claims import UNGUARDED, Claim
 from plimsoll.domain.draft import Decision
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.rules import (
+    allocations,
+    classes_and_traits,
+    inventories,
+    providers,
+    traits_and_aggregates,
+)
+from plimsoll.domain.rules.allocations import UNGUARDED, Claim
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command, Ticket
+from plimsoll.ledger.group_commit import Lease
 from plimsoll.ledger.ledger import Ledger
-from plimsoll.ledger.pen import Turn
 from plimsoll.ledger.verify import differences
-from plimsoll.storage import checks
+from plimsoll.runtime.scheduling import Counted
 from plimsoll.storage import tables as t
-from plimsoll.storage.engine import Database
-from plimsoll.turns import Counted
+from plimsoll.storage.database import Database
+from plimsoll.storage.maintenance import integrity
 from tests.ledger.conftest import SOMEBODY, make_tables
 from tests.support.databases import Databases
 
@@ -51,22 +57,22 @@ def a_decision(r: random.Random) -> tuple[Decision, tuple[str, ...]]:
     swap = Claim(second, {} if amounts else {one: {kind: 1}}, "p", "u")
     stock = Inventory(r.randint(1, 9))
     choices: tuple[tuple[Decision, tuple[str, ...]], ...] = (
-        (lambda d: trees.add_provider(d, one, name, another), ()),
-        (lambda d: trees.add_provider(d, one, name, None), ()),
-        (lambda d: trees.change_provider(d, one, name, another, reparenting=True), ()),
-        (lambda d: trees.remove_provider(d, one), ()),
+        (lambda d: providers.add_provider(d, one, name, another), ()),
+        (lambda d: providers.add_provider(d, one, name, None), ()),
+        (lambda d: providers.change_provider(d, one, name, another, reparenting=True), ()),
+        (lambda d: providers.remove_provider(d, one), ()),
         (lambda d: inventories.add_inventory(d, one, kind, stock, reserve_all=True), ()),
         (lambda d: inventories.clear_inventories(d, one), ()),
-        (lambda d: marks.set_traits(d, one, [trait], None), ()),
-        (lambda d: marks.set_aggregates(d, one, r.sample("abc", 2), None), ()),
-        (lambda d: names.add_class(d, kind), ()),
-        (lambda d: names.rename_class(d, kind, other_kind), ()),
-        (lambda d: names.remove_class(d, kind), ()),
-        (lambda d: names.add_trait(d, trait), ()),
-        (lambda d: names.remove_trait(d, trait), ()),
-        *[(lambda d: claims.claim(d, [claim]), (first,))] * 4,
-        (lambda d: claims.claim(d, [claim, swap]), (first, second)),
-        *[(lambda d: claims.release(d, first), (first,))] * 2,
+        (lambda d: traits_and_aggregates.set_traits(d, one, [trait], None), ()),
+        (lambda d: traits_and_aggregates.set_aggregates(d, one, r.sample("abc", 2), None), ()),
+        (lambda d: classes_and_traits.add_class(d, kind), ()),
+        (lambda d: classes_and_traits.rename_class(d, kind, other_kind), ()),
+        (lambda d: classes_and_traits.remove_class(d, kind), ()),
+        (lambda d: classes_and_traits.add_trait(d, trait), ()),
+        (lambda d: classes_and_traits.remove_trait(d, trait), ()),
+        *[(lambda d: allocations.claim(d, [claim]), (first,))] * 4,
+        (lambda d: allocations.claim(d, [claim, swap]), (first, second)),
+        *[(lambda d: allocations.release(d, first), (first,))] * 2,
     )
     return r.choice(choices)
 
@@ -87,7 +93,7 @@ def write(ledger: Ledger, commands: Sequence[Command], at_once: int) -> list[Ref
         tickets = [Ticket(command) for command in commands[start : start + at_once]]
         ledger._queue.extend(tickets)
         ledger._pen.taken_by(tickets[0])
-        turn = Turn(ledger._pen)
+        turn = Lease(ledger._pen)
         ledger._write_batch(turn)
         turn.pass_on()
         told += answers(tickets)
@@ -126,14 +132,14 @@ def test_a_claim_after_a_rename_in_the_same_batch_knows_the_class_by_its_new_nam
 
     def claiming(amount: int, kind: str) -> Command:
         claim = Claim("c1", {"p1": {kind: amount}}, "p", "u")
-        return command(lambda d: claims.claim(d, [claim]), "c1")
+        return command(lambda d: allocations.claim(d, [claim]), "c1")
 
     commands = [
-        command(lambda d: names.add_class(d, "CUSTOM_A")),
-        command(lambda d: trees.add_provider(d, "p1", "left", None)),
+        command(lambda d: classes_and_traits.add_class(d, "CUSTOM_A")),
+        command(lambda d: providers.add_provider(d, "p1", "left", None)),
         command(lambda d: inventories.add_inventory(d, "p1", "CUSTOM_A", Inventory(9), reserve_all=True)),
         claiming(5, "CUSTOM_A"),
-        command(lambda d: names.rename_class(d, "CUSTOM_A", "CUSTOM_B")),
+        command(lambda d: classes_and_traits.rename_class(d, "CUSTOM_A", "CUSTOM_B")),
         claiming(7, "CUSTOM_B"),
     ]
     for ledger, at_once in zip(ledgers, (1, len(commands)), strict=True):
@@ -147,14 +153,16 @@ def test_who_comes_late_to_a_batch_with_a_rename_is_known_by_the_new_name(
     ledger, _ = ledgers
     claim = Claim("c1", {"p1": {"CUSTOM_A": 5}}, "p", "u")
     first: list[Decision] = [
-        lambda d: names.add_class(d, "CUSTOM_A"),
-        lambda d: trees.add_provider(d, "p1", "left", None),
+        lambda d: classes_and_traits.add_class(d, "CUSTOM_A"),
+        lambda d: providers.add_provider(d, "p1", "left", None),
         lambda d: inventories.add_inventory(d, "p1", "CUSTOM_A", Inventory(9), reserve_all=True),
-        lambda d: claims.claim(d, [claim]),
+        lambda d: allocations.claim(d, [claim]),
     ]
     assert write(ledger, [Command("test", SOMEBODY, decide, ("c1",)) for decide in first], 1) == [None] * 4
-    rename = Ticket(Command("test", SOMEBODY, lambda d: names.rename_class(d, "CUSTOM_A", "CUSTOM_B")))
-    late = [Ticket(Command("test", SOMEBODY, lambda d: claims.release(d, "c1"), ("c1",)))]
+    rename = Ticket(
+        Command("test", SOMEBODY, lambda d: classes_and_traits.rename_class(d, "CUSTOM_A", "CUSTOM_B"))
+    )
+    late = [Ticket(Command("test", SOMEBODY, lambda d: allocations.release(d, "c1"), ("c1",)))]
     tickets = [rename, *late]
 
     def take_up(batch: list[Ticket]) -> list[Ticket]:
@@ -164,7 +172,7 @@ def test_who_comes_late_to_a_batch_with_a_rename_is_known_by_the_new_name(
         return came
 
     ledger._pen.taken_by(rename)
-    turn = Turn(ledger._pen)
+    turn = Lease(ledger._pen)
     ledger._scribe.write([rename], take_up, turn)
     turn.pass_on()
     for ticket in tickets:
@@ -197,7 +205,7 @@ def sizes_of_batches(ledger: Ledger, at_work: int, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("plimsoll.ledger.ledger.AT_WORK", counted)
 
     def adding(uuid: str) -> Command:
-        return Command("test", SOMEBODY, lambda d: trees.add_provider(d, uuid, uuid, None))
+        return Command("test", SOMEBODY, lambda d: providers.add_provider(d, uuid, uuid, None))
 
     ledger._queue.extend(Ticket(adding(uuid)) for uuid in "abcdef")
     found = []
@@ -207,7 +215,7 @@ def sizes_of_batches(ledger: Ledger, at_work: int, monkeypatch: pytest.MonkeyPat
         while ledger._queue:
             before = len(ledger.world().providers)
             ledger._pen.taken_by(ledger._queue[0])
-            turn = Turn(ledger._pen)
+            turn = Lease(ledger._pen)
             ledger._write_batch(turn)
             turn.pass_on()
             found.append(len(ledger.world().providers) - before)
@@ -225,22 +233,22 @@ def test_one_provider_may_come_change_and_go_and_come_again_in_one_batch(
         return command(lambda d: inventories.put_inventories(d, "p1", stocks))
 
     def marked(*traits: str) -> Command:
-        return command(lambda d: marks.set_traits(d, "p1", traits, None))
+        return command(lambda d: traits_and_aggregates.set_traits(d, "p1", traits, None))
 
     def joining(*aggregates: str) -> Command:
-        return command(lambda d: marks.set_aggregates(d, "p1", aggregates, None))
+        return command(lambda d: traits_and_aggregates.set_aggregates(d, "p1", aggregates, None))
 
     def claiming(amounts: dict[str, int]) -> Command:
         claim = Claim("c1", {"p1": amounts} if amounts else {}, "p", "u")
-        return command(lambda d: claims.claim(d, [claim]), "c1")
+        return command(lambda d: allocations.claim(d, [claim]), "c1")
 
     def adding_class(kind: str) -> Command:
-        return command(lambda d: names.add_class(d, kind))
+        return command(lambda d: classes_and_traits.add_class(d, kind))
 
     def adding_trait(trait: str) -> Command:
-        return command(lambda d: names.add_trait(d, trait))
+        return command(lambda d: classes_and_traits.add_trait(d, trait))
 
-    add = command(lambda d: trees.add_provider(d, "p1", "left", None))
+    add = command(lambda d: providers.add_provider(d, "p1", "left", None))
     commands = [
         *map(adding_class, CLASSES),
         *map(adding_trait, TRAITS),
@@ -252,9 +260,9 @@ def test_one_provider_may_come_change_and_go_and_come_again_in_one_batch(
         claiming({"CUSTOM_A": 1, "CUSTOM_B": 5}),
         claiming({"CUSTOM_A": 2}),
         put("CUSTOM_A", total=2),
-        command(lambda d: trees.change_provider(d, "p1", "right", None, reparenting=True)),
+        command(lambda d: providers.change_provider(d, "p1", "right", None, reparenting=True)),
         claiming({}),
-        command(lambda d: trees.remove_provider(d, "p1")),
+        command(lambda d: providers.remove_provider(d, "p1")),
         add,
         put("CUSTOM_B", total=7),
         marked("CUSTOM_X", "CUSTOM_Y"),
@@ -285,4 +293,4 @@ def test_a_batch_leaves_what_its_commands_leave_one_by_one(ledgers: tuple[Ledger
     for ledger in ledgers:
         assert differences(ledger) == []
         with ledger.database.read() as conn:
-            assert [each for each in checks.verify(conn) if each.severity == "fault"] == []
+            assert [each for each in integrity.verify(conn) if each.severity == "fault"] == []

@@ -7,15 +7,15 @@ from uuid import uuid4
 
 import pytest
 
-from plimsoll.domain.claims import Claim
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import CapacityExceeded, StaleConsumerGeneration
-from plimsoll.ledger.attempts import Attempts
+from plimsoll.domain.rules.allocations import Claim
+from plimsoll.ledger.commit import Committer
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.service import allocations
 from plimsoll.service.placement import Placement
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from tests.ledger.conftest import SOMEBODY
 from tests.ledger.test_ledger import make, wants
 from tests.support.outsiders import by_hand
@@ -29,14 +29,14 @@ def as_new(provider: Provider, consumer: str | None = None, **amounts: int) -> C
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     """The consumers that the database is asked about."""
     looked: list[set[str]] = []
-    asked = Attempts._asked
+    asked = Committer._asked
 
-    def noted(self: Attempts, conn: object, consumers: set[str]) -> object:
+    def noted(self: Committer, conn: object, consumers: set[str]) -> object:
         if consumers:
             looked.append(set(consumers))
         return asked(self, conn, consumers)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Attempts, "_asked", noted)
+    monkeypatch.setattr(Committer, "_asked", noted)
     return looked
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from plimsoll.ledger import current as presents
 from plimsoll.ledger import ledger as ledgers
-from plimsoll.ledger import present as presents
 from plimsoll.ledger.command import Abandoned
-from plimsoll.ledger.pen import NotInTime, Pen, Waiter
+from plimsoll.ledger.group_commit import GroupCommitLock, NotInTime, Waiter
 from plimsoll.service.placement import Placement
-from plimsoll.storage.faults import Busy, OutcomeUnknown
+from plimsoll.storage.errors import Busy, OutcomeUnknown
 from tests.ledger.test_scribes import Desk, adding
 from tests.support.waiting import eventually
 
@@ -86,7 +86,7 @@ from plimsoll.domain import trees
 from plimsoll.ledger.command import Command
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.storage import migrate
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from tests.ledger.conftest import SOMEBODY
 
 database = Database("sqlite:///" + sys.argv[1])
@@ -128,7 +128,7 @@ print(one.ready(), two.ready(), written())
 """
 
 A_WAITER_ENDS_AS_IT_GETS_THE_PEN = """
-from plimsoll.ledger.pen import Pen, Waiter
+from plimsoll.ledger.group_commit import Pen, Waiter
 pen = Pen()
 assert pen.taken_by(Waiter())
 one, two = (gevent.spawn(pen.taken_by, Waiter()) for _ in range(2))
@@ -163,7 +163,7 @@ def test_a_greenlet_that_is_ended_leaves_no_other_waiting(
 
 
 def test_the_pen_that_comes_as_the_wait_ends_is_taken_once() -> None:
-    pen, first = Pen(), Waiter()
+    pen, first = GroupCommitLock(), Waiter()
     assert pen.taken_by(first)
 
     class Late(Waiter):

@@ -10,14 +10,14 @@ import pytest
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
-from plimsoll.search.answer import Candidates
 from plimsoll.search.budget import Budget
 from plimsoll.search.request import CandidatesRequest, Group
+from plimsoll.search.result import Candidates
 from plimsoll.service import candidates, providers
 from plimsoll.service.placement import Placement
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from tests.ledger.conftest import SOMEBODY
 from tests.ledger.test_ledger import make
 

@@ -15,7 +15,7 @@ from plimsoll.ledger.ledger import Ledger
 from plimsoll.service import aggregates, allocations, inventories, providers, traits
 from plimsoll.service.placement import Placement
 from plimsoll.storage import tables as t
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from tests.ledger.conftest import SOMEBODY
 from tests.ledger.test_beliefs import as_new
 from tests.ledger.test_ledger import make

@@ -9,11 +9,11 @@ from uuid import uuid4
 import pytest
 
 from plimsoll.bounded_cache import deep_size
-from plimsoll.domain.claims import Claim
 from plimsoll.domain.consumer import ProviderAllocations
 from plimsoll.domain.provider import Provider
-from plimsoll.ledger import holdings, lastfound
-from plimsoll.ledger.lastfound import LastFound
+from plimsoll.domain.rules.allocations import Claim
+from plimsoll.ledger import allocation_cache, holdings
+from plimsoll.ledger.allocation_cache import AllocationCache
 from plimsoll.service import allocations
 from plimsoll.service.placement import Placement
 from tests.ledger.conftest import SOMEBODY
@@ -128,7 +128,7 @@ def host(number: int, used: int, generation: int = 1) -> Provider:
 
 
 def test_only_what_adds_up_is_kept() -> None:
-    last = LastFound()
+    last = AllocationCache()
     provider = host(1, used=2)
     for not_of_it in (found(1, "a"), found(2, "a", "b"), found(1, "a", "b", "c"), found(1)):
         last.keep(provider, not_of_it)
@@ -139,7 +139,7 @@ def test_only_what_adds_up_is_kept() -> None:
 
 
 def test_the_results_are_bounded_in_bytes() -> None:
-    last = LastFound()
+    last = AllocationCache()
     classes = {f"CUSTOM_{number:0248d}": 1 for number in range(50)}
     providers = []
     for number in range(400):
@@ -147,7 +147,7 @@ def test_the_results_are_bounded_in_bytes() -> None:
         used = dict.fromkeys(classes, 5)
         providers.append(Provider(number, f"p{number}", "host", f"p{number}", generation=1, used=used))
         last.keep(providers[-1], ProviderAllocations(1, consumers, None))
-        assert last.size <= lastfound.MAX_BYTES
+        assert last.size <= allocation_cache.MAX_BYTES
     results = [last.of(provider) for provider in providers]
     kept = [result for result in results if result is not None]
     assert 0 < len(kept) < len(results)
@@ -157,8 +157,10 @@ def test_the_results_are_bounded_in_bytes() -> None:
 
 
 def test_one_result_that_is_larger_than_the_bound_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lastfound, "MAX_BYTES", 10 * (lastfound.CONSUMER_BYTES + lastfound.AMOUNT_BYTES))
-    last = LastFound()
+    monkeypatch.setattr(
+        allocation_cache, "MAX_BYTES", 10 * (allocation_cache.CONSUMER_BYTES + allocation_cache.AMOUNT_BYTES)
+    )
+    last = AllocationCache()
     small, large = host(1, used=5), host(2, used=20)
     last.keep(small, found(1, *(str(number) for number in range(5))))
     last.keep(large, found(1, *(str(number) for number in range(20))))

@@ -8,19 +8,19 @@ from uuid import uuid4
 
 import pytest
 
-from plimsoll.domain.claims import Claim
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import CapacityExceeded, ProviderNameTaken, Refusal, RowInTheWay
-from plimsoll.domain.reshape import NewInventories, Reshape
+from plimsoll.domain.rules.allocations import Claim
+from plimsoll.domain.rules.reshape import NewInventories, Reshape
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.service import aggregates, allocations, classes, inventories, providers, reshape, traits, usages
 from plimsoll.service.placement import Placement, nothing
 from plimsoll.storage import changes
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from tests.ledger.conftest import SOMEBODY
 
 

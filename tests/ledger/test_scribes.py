@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
-from plimsoll.domain import trees
 from plimsoll.domain.draft import Decision, Draft
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.rules import providers
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Abandoned, Command
-from plimsoll.ledger.pen import Pen, Waiter
+from plimsoll.ledger.group_commit import GroupCommitLock, Waiter
 from plimsoll.ledger.verify import differences
 from plimsoll.service.placement import Placement
 from plimsoll.storage import changes
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from tests.ledger.conftest import SOMEBODY
 from tests.ledger.test_ledger import make
 
@@ -26,7 +26,7 @@ PATIENCE = 20.0
 
 
 def adding(name: str) -> Decision:
-    return lambda draft: trees.add_provider(draft, str(uuid4()), name, None)
+    return lambda draft: providers.add_provider(draft, str(uuid4()), name, None)
 
 
 class Stopped(BaseException):
@@ -125,7 +125,7 @@ def test_a_repair_is_not_undone_by_a_batch_that_was_under_way(
     def slowly(draft: Draft) -> Refusal | None:
         deciding.set()
         go_on.wait(PATIENCE)
-        return trees.add_provider(draft, str(uuid4()), "other", None)
+        return providers.add_provider(draft, str(uuid4()), "other", None)
 
     desk = Desk(placement)
     desk.submit("slow", slowly)
@@ -140,7 +140,7 @@ def test_a_repair_is_not_undone_by_a_batch_that_was_under_way(
 
 
 def test_who_was_seen_to_and_finished_before_waiting_does_not_wait() -> None:
-    pen, waiter = Pen(), Waiter()
+    pen, waiter = GroupCommitLock(), Waiter()
     assert pen.taken_by(Waiter())
     waiter.seen_to = True
     waiter.finish()
@@ -148,7 +148,7 @@ def test_who_was_seen_to_and_finished_before_waiting_does_not_wait() -> None:
 
 
 def test_who_was_seen_to_before_waiting_waits_until_it_is_done() -> None:
-    pen, waiter, told = Pen(), Waiter(), list[bool]()
+    pen, waiter, told = GroupCommitLock(), Waiter(), list[bool]()
     assert pen.taken_by(Waiter())
     waiter.seen_to = True
     waiting = in_thread(lambda: told.append(pen.taken_by(waiter)))
@@ -160,7 +160,7 @@ def test_who_was_seen_to_before_waiting_waits_until_it_is_done() -> None:
 
 
 def test_who_is_done_does_not_wait_for_the_next_scribe() -> None:
-    pen, left, waiter = Pen(), threading.Event(), Waiter()
+    pen, left, waiter = GroupCommitLock(), threading.Event(), Waiter()
 
     def waiting() -> None:
         assert not pen.taken_by(waiter)

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import text
 
 from plimsoll.service.placement import Placement
+from plimsoll.storage.database import Database
 from plimsoll.storage.dialects.postgresql import PostgreSQL
-from plimsoll.storage.engine import Database
 from tests.ledger.test_ledger import make
 from tests.support.databases import Databases
 

@@ -14,7 +14,7 @@ from plimsoll.domain.refusals import ProviderMissing
 from plimsoll.service import providers
 from plimsoll.service.placement import Placement
 from plimsoll.storage import tables as t
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from plimsoll.storage.head import Head
 from tests.ledger.conftest import SOMEBODY
 

@@ -9,8 +9,8 @@ from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import World
 from plimsoll.ledger import snapshot as s
 from plimsoll.ledger.snapshot import Origin, Snapshot
-from plimsoll.search.index import Index
-from plimsoll.search.rows import numbers_of
+from plimsoll.search.index.bitset import numbers_of
+from plimsoll.search.index.index import Index
 from plimsoll.storage.head import Head
 
 

@@ -7,15 +7,15 @@ from uuid import uuid4
 
 import pytest
 
-from plimsoll.domain.claims import Claim
 from plimsoll.domain.provider import Provider
+from plimsoll.domain.rules.allocations import Claim
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import compare, differences
 from plimsoll.service import allocations, usages
 from plimsoll.service.placement import Placement
-from plimsoll.storage import online
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from plimsoll.storage.load import load_world
+from plimsoll.storage.maintenance import data_migrations
 from tests.ledger.conftest import SOMEBODY
 from tests.ledger.test_ledger import make
 from tests.support.outsiders import by_hand
@@ -71,7 +71,7 @@ def test_the_online_migration_gives_an_owner_to_what_had_none(
         conn.exec_driver_sql("DELETE FROM consumers")
     assert usages.of_owner(placement, "red", None) == {}
     assert placement.ledger.snapshot().origin.has_unrecorded
-    online.run_batch(database, 50, online.Settings("nobodys", "nobody"))
+    data_migrations.run_batch(database, 50, data_migrations.MigrationSettings("nobodys", "nobody"))
     assert usages.of_owner(placement, "nobodys", "nobody") == {"VCPU": 3}
     assert not placement.ledger.snapshot().origin.has_unrecorded
 

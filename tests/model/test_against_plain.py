@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from plimsoll.domain.actor import Actor
-from plimsoll.domain.claims import Claim
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.rules.allocations import Claim
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.service import aggregates, allocations, inventories, providers, standards, traits, usages
 from plimsoll.service.placement import Placement
-from plimsoll.storage import migrate
-from plimsoll.storage.engine import Database, DatabaseOptions
+from plimsoll.storage.database import Database, DatabaseOptions
+from plimsoll.storage.schema import migrate
 from tests.model.plain import PlainInventory, PlainPlacement
 
 SOMEBODY = Actor()

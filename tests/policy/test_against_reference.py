@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from plimsoll.access.policy import LOOK_AGAIN_AFTER
-from plimsoll.access.rules import RULES
+from plimsoll.access.policy_rules import RULES
 from tests.policy.services import THEIRS, Question, Service
 
 pytestmark = pytest.mark.skipif(

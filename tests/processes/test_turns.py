@@ -12,7 +12,7 @@ import sqlite3
 from pathlib import Path
 from uuid import uuid4
 
-from plimsoll.search.candidates import MAX_ENTRIES
+from plimsoll.search.find import MAX_ENTRIES
 from tests.support.running import Client, Service
 
 HOSTS, DEVICES = 3, 8

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from plimsoll.domain import effects as e
 from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import MAX_INT, Inventory
-from plimsoll.ledger.history import EFFECTS, decode, encode
+from plimsoll.ledger.change_codec import EFFECTS, decode, encode
 
 # Any text that can be stored: lone surrogates never get past the wire.
 text = st.text(st.characters(exclude_categories=["Cs"]))

@@ -9,10 +9,18 @@ from typing import Any
 
 import pytest
 
-from plimsoll.wire.bodies import aggregates, allocations, classes, inventories, providers, reshape, traits
-from plimsoll.wire.bodies.reading import Body
-from plimsoll.wire.microversion import VERSIONS
-from plimsoll.wire.problems import Problem
+from plimsoll.api.placement.bodies import (
+    aggregates,
+    allocations,
+    classes,
+    inventories,
+    providers,
+    reshape,
+    traits,
+)
+from plimsoll.api.placement.bodies.body import Body
+from plimsoll.api.placement.microversion import VERSIONS
+from plimsoll.http.problems import Problem
 from tests.differential.wording import same_meaning
 from tests.schemas.documents import GOOD, bodies
 from tests.schemas.judge import needs_the_reference, reference_verdicts

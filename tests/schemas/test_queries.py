@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
+from plimsoll.api.placement.features import Feature
+from plimsoll.api.placement.microversion import VERSIONS, Version
+from plimsoll.api.placement.queries.candidates import candidates_request
+from plimsoll.api.placement.queries.providers import providers_request
+from plimsoll.api.placement.queries.traits import TraitsRequest, traits_request
+from plimsoll.api.placement.queries.usages import Owner, usages_request
 from plimsoll.domain.inventory import MAX_INT
+from plimsoll.http.problems import UNDEFINED, Problem
 from plimsoll.search.request import CandidatesRequest, Conditions, ProvidersRequest
-from plimsoll.wire.features import Feature
-from plimsoll.wire.microversion import VERSIONS, Version
-from plimsoll.wire.problems import UNDEFINED, Problem
-from plimsoll.wire.queries.candidates import candidates_request
-from plimsoll.wire.queries.providers import providers_request
-from plimsoll.wire.queries.traits import TraitsRequest, traits_request
-from plimsoll.wire.queries.usages import Owner, usages_request
 from tests.differential.wording import same_meaning
 from tests.schemas.judge import needs_the_reference, reference_verdicts
 from tests.schemas.query_strings import GOOD, query_strings

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from plimsoll.storage import migrate
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
+from plimsoll.storage.schema import migrate
 from tests.storage import reference
 from tests.support.databases import Databases
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.storage.changes import read_head
-from plimsoll.storage.checks import SHOWN, Finding, verify
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from plimsoll.storage.head import BEGINNING
+from plimsoll.storage.maintenance.integrity import SHOWN, IntegrityFinding, verify
 from tests.storage.writers import writing
 from tests.support.databases import run_sql
 
@@ -44,7 +44,7 @@ def sound(db: Database, url: str) -> Database:
     return db
 
 
-def found(db: Database) -> list[Finding]:
+def found(db: Database) -> list[IntegrityFinding]:
     with db.read() as connection:
         return verify(connection)
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from sqlalchemy import Connection, text
 
-from plimsoll.storage.engine import Database, DatabaseOptions, UnusableDatabaseError
-from plimsoll.storage.faults import ConstraintFailed, Refusing
+from plimsoll.storage.database import Database, DatabaseOptions, UnusableDatabaseError
+from plimsoll.storage.errors import ConstraintFailed, Refusing
 from tests.storage.conftest import make_ours, opened
 from tests.storage.writers import finish, move_head, start, writing
 from tests.support.databases import Databases, run_sql

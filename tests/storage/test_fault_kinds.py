@@ -10,8 +10,8 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from sqlalchemy import URL, make_url
 
-from plimsoll.storage.engine import Database, DatabaseOptions
-from plimsoll.storage.faults import (
+from plimsoll.storage.database import Database, DatabaseOptions
+from plimsoll.storage.errors import (
     DatabaseFault,
     NoSuchDatabase,
     NotPermitted,

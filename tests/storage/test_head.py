@@ -12,7 +12,7 @@ import pytest
 from plimsoll.domain.actor import Actor
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from plimsoll.storage.head import BEGINNING, Head
 from tests.storage.writers import finish, move_head, start
 

@@ -12,11 +12,11 @@ from sqlalchemy import select, text
 
 from plimsoll.storage import changes
 from plimsoll.storage import tables as t
+from plimsoll.storage.database import Database
 from plimsoll.storage.dialects.mysql import MySQL
 from plimsoll.storage.dialects.postgresql import PostgreSQL
-from plimsoll.storage.engine import Database
-from plimsoll.storage.faults import OutcomeUnknown
-from plimsoll.storage.statements import Statement
+from plimsoll.storage.errors import OutcomeUnknown
+from plimsoll.storage.sql import Statement
 
 NAMED = Statement("INSERT INTO traits (name) VALUES ('CUSTOM_LATE')")
 

@@ -24,8 +24,8 @@ from datetime import datetime
 from plimsoll.domain.actor import Actor
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
-from plimsoll.storage.engine import Database
-from plimsoll.storage.statements import query
+from plimsoll.storage.database import Database
+from plimsoll.storage.sql import query
 
 database = Database(sys.argv[1])
 effects = "[" + " " * (int(sys.argv[3]) << 20) + "]"

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 
 from plimsoll.domain.usage import CONSUMERS
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from plimsoll.storage.load import load_world
 
 

@@ -10,11 +10,12 @@ import sys
 import pytest
 from sqlalchemy import select
 
-from plimsoll.storage import migrate, tables
+from plimsoll.storage import tables
 from plimsoll.storage.changes import read_head
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from plimsoll.storage.head import BEGINNING
-from plimsoll.storage.migrate import SchemaError
+from plimsoll.storage.schema import migrate
+from plimsoll.storage.schema.migrate import SchemaError
 from tests.storage import reference
 from tests.storage.schema import dump, table_names
 from tests.support.databases import Databases, run_sql
@@ -123,7 +124,7 @@ def test_tables_of_a_newer_plimsoll_are_refused(db: Database, url: str) -> None:
     "moment",
     [
         pytest.param(
-            "plimsoll.storage.migrate._set_revision", id="before the reference's tables are stamped"
+            "plimsoll.storage.schema.migrate._set_revision", id="before the reference's tables are stamped"
         ),
         pytest.param("alembic.command.upgrade", id="before ours are made"),
         pytest.param("alembic.runtime.migration.HeadMaintainer.update_to_step", id="before ours are stamped"),
@@ -148,7 +149,7 @@ def _lose_power(*_: object) -> None:
 
 def test_processes_that_sync_at_once_all_find_it_done(empty: Database, empty_url: str) -> None:
     script = (
-        "import sys; from plimsoll.storage import migrate; from plimsoll.storage.engine import Database;"
+        "import sys; from plimsoll.storage.schema import migrate; from plimsoll.storage.database import Database;"
         " migrate.sync(Database(sys.argv[1]))"
     )
     started = [

@@ -9,7 +9,12 @@ import pymysql
 import pytest
 from sqlalchemy import make_url
 
-from plimsoll.storage.dialects.packets import Prepared, Unprepared, answers, often_asked
+from plimsoll.storage.fast.mysql_protocol import (
+    Prepared,
+    Unprepared,
+    answers,
+    often_asked,
+)
 from tests.support.databases import Databases
 
 QUESTIONS = (

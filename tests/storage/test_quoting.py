@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from plimsoll.storage.engine import Database, DatabaseOptions
-from plimsoll.storage.statements import Statement
+from plimsoll.storage.database import Database, DatabaseOptions
+from plimsoll.storage.sql import Statement
 from tests.support.databases import Databases
 
 TEXTS = [

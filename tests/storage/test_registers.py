@@ -11,8 +11,8 @@ from uuid import UUID
 
 from sqlalchemy import event
 
-from plimsoll.storage.engine import Database
-from plimsoll.storage.registers import Reading, Registers
+from plimsoll.storage.database import Database
+from plimsoll.storage.lookup_tables import LookupTables, Reading
 
 NAMES = {str(UUID(int=number + 1)) for number in range(3_000)}
 
@@ -26,7 +26,7 @@ def test_other_requests_run_between_the_statements_for_many_new_names(db: Databa
     with db.write() as connection:
         event.listen(connection, "before_cursor_execute", note_statement)
         reading = Reading(connection, datetime(2026, 1, 1), lambda: steps.append("pause"))
-        entries = reading.entries(Registers().aggregates, NAMES)
+        entries = reading.entries(LookupTables().aggregates, NAMES)
     assert entries.keys() == NAMES
     assert len({entry.id for entry in entries.values()}) == len(NAMES)
     assert ("statement", "statement") not in itertools.pairwise(steps)

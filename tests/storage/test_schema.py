@@ -13,8 +13,9 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import MetaData
 
-from plimsoll.storage import migrate, tables
-from plimsoll.storage.engine import Database
+from plimsoll.storage import tables
+from plimsoll.storage.database import Database
+from plimsoll.storage.schema import migrate
 from tests.storage.schema import OURS, described
 from tests.support.databases import run_sql
 

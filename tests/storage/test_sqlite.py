@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, text
 
-from plimsoll.storage import consumers, migrate
-from plimsoll.storage.engine import Database, DatabaseOptions, UnusableDatabaseError
-from plimsoll.storage.statements import query
+from plimsoll.storage import consumers
+from plimsoll.storage.database import Database, DatabaseOptions, UnusableDatabaseError
+from plimsoll.storage.schema import migrate
+from plimsoll.storage.sql import query
 from tests.storage.conftest import opened
 
 RAISE = text("UPDATE counter SET value = value + 1")
@@ -99,7 +100,7 @@ def test_foreign_keys_are_not_enforced_because_the_reference_does_not(db: Databa
 
 DIES_WRITING_BUT_LEAVES_A_CHILD = """
 import os, signal, sys
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 
 with Database(sys.argv[1]).write():
     if os.fork():

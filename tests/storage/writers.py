@@ -15,14 +15,14 @@ from sqlalchemy import Connection
 from plimsoll.domain.actor import Actor
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 from plimsoll.storage.head import Head
 
 IN_ANOTHER_PROCESS = """
 import sys
 from sqlalchemy import text
 from plimsoll.storage import changes
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
 db = Database(sys.argv[1])
 """
 

@@ -14,15 +14,15 @@ from wsgiref.types import WSGIApplication
 
 from oslo_config import cfg
 
-from plimsoll import config
 from plimsoll.access.policy import Policy
+from plimsoll.api.app import make_app
 from plimsoll.bootstrap import open_placement, settings_from
-from plimsoll.database import open_database
+from plimsoll.config import loader
+from plimsoll.config.database_url import open_database
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.service.placement import Placement
-from plimsoll.storage.engine import Database
-from plimsoll.wire.app import make_app
+from plimsoll.storage.database import Database
 from tests.support.databases import Kept
 from tests.support.wsgi import environ
 
@@ -119,7 +119,7 @@ class Api:
 def configuration(database: Path | str, **options: Any) -> cfg.ConfigOpts:
     """A configuration for tests: noauth2, and a database (a URL, or a SQLite file) that is made if need be."""
     conf = cfg.ConfigOpts()
-    config.register(conf)
+    loader.register(conf)
     conf([], project="placement", default_config_files=[], default_config_dirs=[])
     url = f"sqlite:///{database}" if isinstance(database, Path) else database
     conf.set_override("auth_strategy", "noauth2", group="api")

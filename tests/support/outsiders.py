@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 from plimsoll.domain.actor import Actor
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
-from plimsoll.storage.engine import Database
-from plimsoll.storage.online import RELOAD
+from plimsoll.storage.database import Database
+from plimsoll.storage.maintenance.data_migrations import RELOAD
 
 
 @contextmanager

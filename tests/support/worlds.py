@@ -13,9 +13,9 @@ from rpds import HashTrieMap
 
 from plimsoll.domain.catalog import Catalog, Term
 from plimsoll.domain.consumer import Allocation, Consumer, Holding
+from plimsoll.domain.database_semantics import EXACT
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.inventory import Inventory
-from plimsoll.domain.keeping import EXACT
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.usage import Usages, with_holding
 from plimsoll.domain.world import World

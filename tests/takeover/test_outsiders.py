@@ -11,8 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from plimsoll.cli import main
-from plimsoll.storage import migrate, online, outsiders
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
+from plimsoll.storage.maintenance import data_migrations, foreign_writes
+from plimsoll.storage.schema import migrate
 from tests.storage import reference
 from tests.support.api import Api, api
 from tests.support.databases import Databases, run_sql
@@ -49,9 +50,9 @@ def change_by_hand(url: str, ahead: timedelta = timedelta(seconds=5)) -> None:
     )
 
 
-def found(service: Api) -> outsiders.Outsiders | None:
+def found(service: Api) -> foreign_writes.ForeignWrites | None:
     with service.database.read() as connection:
-        return outsiders.find(connection)
+        return foreign_writes.find(connection)
 
 
 def name(service: Api) -> str:
@@ -62,25 +63,30 @@ def name(service: Api) -> str:
 def test_our_own_writes_are_not_taken_for_those_of_others(service: Api, url: str) -> None:
     assert found(service) is None
     run_sql(url, f"UPDATE resource_providers SET root_provider_id = NULL WHERE uuid = '{HOST}'")
-    assert online.run_batch(service.database, 100, online.Settings("project", "user")).failures == {}
+    assert (
+        data_migrations.run_batch(
+            service.database, 100, data_migrations.MigrationSettings("project", "user")
+        ).failures
+        == {}
+    )
     assert service.put("/traits/CUSTOM_NEW").status == 201
     assert found(service) is None
-    assert not outsiders.tell_workers(service.database)
+    assert not foreign_writes.tell_workers(service.database)
 
 
 def test_a_worker_that_has_run_all_the_while_is_told_of_it(service: Api, url: str) -> None:
     change_by_hand(url)
     assert found(service) is not None
     assert name(service) == "ours", "nobody has told it"
-    assert outsiders.tell_workers(service.database)
+    assert foreign_writes.tell_workers(service.database)
     assert name(service) == "theirs"
 
 
 def test_it_is_told_once_also_if_their_clock_is_ahead(service: Api, url: str) -> None:
     change_by_hand(url, ahead=timedelta(hours=1))
-    assert outsiders.tell_workers(service.database)
+    assert foreign_writes.tell_workers(service.database)
     assert found(service) is None
-    assert not outsiders.tell_workers(service.database)
+    assert not foreign_writes.tell_workers(service.database)
 
 
 def test_before_our_first_change_there_is_nothing_to_be_behind(url: str) -> None:
@@ -90,7 +96,7 @@ def test_before_our_first_change_there_is_nothing_to_be_behind(url: str) -> None
     database = Database(url)
     migrate.sync(database)
     with database.read() as connection:
-        assert outsiders.find(connection) is None
+        assert foreign_writes.find(connection) is None
     database.dispose()
 
 

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from sqlalchemy import Connection
 
 from plimsoll.cli import main
-from plimsoll.storage import preflight
-from plimsoll.storage.engine import Database
+from plimsoll.storage.database import Database
+from plimsoll.storage.maintenance import preflight
 from tests.storage import reference
 from tests.support.databases import Databases, run_sql
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import make_url
 
-from plimsoll.storage import migrate
-from plimsoll.storage.engine import Database
-from plimsoll.storage.faults import Refusing
+from plimsoll.storage.database import Database
+from plimsoll.storage.errors import Refusing
+from plimsoll.storage.schema import migrate
 from tests.storage import reference
 from tests.support.api import Api, api
 from tests.support.databases import Databases, ServerDatabases

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from plimsoll.storage import preflight, tables
-from plimsoll.storage.engine import Database
+from plimsoll.storage import tables
+from plimsoll.storage.database import Database
+from plimsoll.storage.maintenance import preflight
 from tests.storage.schema import OURS
 from tests.support.databases import Databases, run_sql
 from tests.takeover import guide

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from plimsoll.access.rules import list_rules
+from plimsoll.access.policy_rules import list_rules
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

@@ -19,7 +19,7 @@ from oslo_config import cfg
 from wsgi_intercept import interceptor
 
 from placement import deploy
-from plimsoll import config
+from plimsoll.config import loader
 
 __all__ = ["PlacementDirect"]
 
@@ -34,7 +34,7 @@ class PlacementDirect(interceptor.RequestsInterceptor):  # type: ignore[misc]  #
     """
 
     def __init__(self, conf: cfg.ConfigOpts, latest_microversion: bool = False) -> None:
-        config.register(conf)
+        loader.register(conf)
         conf.set_override("auth_strategy", "noauth2", group="api")
         self._opened = contextlib.ExitStack()
         # The factory is asked for its application again for each connection, and it is to be one.

@@ -4,6 +4,6 @@
 
 from __future__ import annotations
 
-from plimsoll.access.rules import list_rules
+from plimsoll.access.policy_rules import list_rules
 
 __all__ = ["list_rules"]

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from oslo_config import cfg
 
-from plimsoll import config
-from plimsoll.database import database_url
+from plimsoll.config import loader
+from plimsoll.config.database_url import database_url
 
 
 def require_database(conf: cfg.ConfigOpts) -> None:
     """Raise ConfigError if [placement_database]connection is not set. Options that `conf` lacks are registered."""
-    config.register(conf)
+    loader.register(conf)
     database_url(conf)

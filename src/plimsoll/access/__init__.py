@@ -12,8 +12,8 @@ from wsgiref.types import WSGIApplication
 
 from oslo_config import cfg
 
+from plimsoll.access.authenticate import IdentityUnavailable, RemoteCallerRefused, without_identity_headers
 from plimsoll.access.context import Context, caller_of
-from plimsoll.access.gate import IdentityUnavailable, NotFromHere, without_identity_headers
 from plimsoll.access.identity import NOBODY, Caller
 from plimsoll.access.keystone import IdentityError, Keystone
 from plimsoll.access.noauth import NoAuth
@@ -24,9 +24,9 @@ __all__ = [
     "Caller",
     "IdentityError",
     "IdentityUnavailable",
-    "NotFromHere",
     "Policy",
     "PolicyError",
+    "RemoteCallerRefused",
     "caller_of",
     "guarded",
     "trusting_no_headers",

@@ -14,7 +14,7 @@ from importlib.metadata import entry_points
 from keystoneauth1 import loading
 from oslo_config import cfg
 
-from plimsoll import config
+from plimsoll.config import loader
 
 SECTION = "keystone_authtoken"
 
@@ -32,7 +32,7 @@ def register(conf: cfg.ConfigOpts) -> tuple[str, Sequence[cfg.Opt]]:
         return section, common
     there = {plugin.name for plugin in entry_points(group="keystoneauth1.plugin")}
     if name not in there:
-        raise config.wrong(
+        raise loader.wrong(
             conf, section, "auth_type", f"there is no plugin {name!r}, but these: {', '.join(sorted(there))}"
         )
     own = loading.get_auth_plugin_conf_options(name)

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterable
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from plimsoll.access.gate import OPEN_PATHS, remove_identity_headers, unauthorized
+from plimsoll.access.authenticate import OPEN_PATHS, remove_identity_headers, unauthorized
 from plimsoll.access.identity import NOBODY, Caller, caller_from_environ
 
 LOG = logging.getLogger(__name__)

@@ -22,11 +22,11 @@ from keystoneauth1 import exceptions, loading
 from keystonemiddleware import auth_token
 from oslo_config import cfg
 
+from plimsoll.access.authenticate import IdentityUnavailable
 from plimsoll.access.authplugin import SECTION
-from plimsoll.access.gate import IdentityUnavailable
 from plimsoll.access.tokens import NO_MEMORY, Said, TokenMemory, token_hash
 from plimsoll.access.validations import DeadlineAdapter, Validations, retries_within
-from plimsoll.permit import UNLIMITED, Permit, permit_of
+from plimsoll.runtime.permit import UNLIMITED, Permit, permit_of
 
 LOG = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ import logging
 from functools import partial
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
-from plimsoll.access.gate import NotFromHere, unauthorized
+from plimsoll.access.authenticate import RemoteCallerRefused, unauthorized
 from plimsoll.access.loopback import stranger
 
 LOG = logging.getLogger(__name__)
@@ -55,8 +55,8 @@ class NoAuth:
             environ["HTTP_X_ROLES"] = "admin" if user == "admin" else ""
         return None
 
-    def _refused(self, address: str) -> NotFromHere:
-        refusal = NotFromHere(address)
+    def _refused(self, address: str) -> RemoteCallerRefused:
+        refusal = RemoteCallerRefused(address)
         if not self._told:  # once will do: whoever is refused tries again and again
             self._told = True
             LOG.error("%s", refusal)

@@ -20,11 +20,11 @@ from pathlib import Path
 from oslo_config import cfg
 from oslo_policy import policy
 
-from plimsoll import config
-from plimsoll.access import overrides
+from plimsoll.access import policy_files
 from plimsoll.access.identity import Caller
-from plimsoll.access.rules import list_rules
+from plimsoll.access.policy_rules import list_rules
 from plimsoll.bounded_cache import BoundedCache
+from plimsoll.config import loader
 
 LOG = logging.getLogger(__name__)
 
@@ -100,12 +100,12 @@ class Policy:
 
     def _reason(self, problem: Exception) -> str:
         """With file and line, where that can be told."""
-        return str(overrides.first_broken(self._enforcer.conf) or problem)
+        return str(policy_files.first_broken(self._enforcer.conf) or problem)
 
 
 def get_enforcer() -> policy.Enforcer:
     """The rules and the operator's changes to them, as oslo.policy's own commands ask for them."""
-    return _enforcer_of(config.load())
+    return _enforcer_of(loader.load())
 
 
 def _enforcer_of(conf: cfg.ConfigOpts) -> policy.Enforcer:
@@ -173,5 +173,5 @@ class _RulesInForce:
         return all(
             type(part).__module__ == policy.RuleCheck.__module__
             and (not isinstance(part, policy.RuleCheck) or self._is_steady(part.match, seen))
-            for part in overrides.parts(check)
+            for part in policy_files.parts(check)
         )

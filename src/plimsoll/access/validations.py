@@ -20,7 +20,7 @@ import requests
 from keystoneauth1.session import TCPKeepAliveAdapter
 from keystonemiddleware import auth_token
 
-from plimsoll.turns import TimeLimitExceeded, time_limit
+from plimsoll.runtime.scheduling import TimeLimitExceeded, time_limit
 
 T = TypeVar("T")
 

@@ -14,13 +14,13 @@ from oslo_config import cfg, generator
 from rich.console import Console
 from rich.markup import escape
 
-from plimsoll import config as settings
-from plimsoll import logplaces, origins
 from plimsoll.access import IdentityError, PolicyError, authplugin
-from plimsoll.cli import unused
+from plimsoll.cli import config_lint
 from plimsoll.cli.settings import Broken, Program, check_identity, configured, load_policy
-from plimsoll.database import open_database
-from plimsoll.options import NAMESPACES
+from plimsoll.config import loader as settings
+from plimsoll.config import log_destination, origins
+from plimsoll.config.database_url import open_database
+from plimsoll.config.options import NAMESPACES
 
 FINE, WARNINGS, BROKEN = 0, 1, Broken.exit_code
 HIDDEN = "***"
@@ -79,7 +79,7 @@ def check(program: Program) -> int:
     faults = [fault for trial in _TRIALS for fault in _faults(trial, conf)]
     for fault in faults:
         _say("fault", "red", fault)
-    found = unused.settings(conf)
+    found = config_lint.settings(conf)
     for setting in found:
         _say(*(("warning", "yellow") if setting.matters else ("note", "dim")), str(setting))
     if not faults and not found:
@@ -161,7 +161,7 @@ def _try_identity(conf: cfg.ConfigOpts) -> None:
 _TRIALS: tuple[Callable[[cfg.ConfigOpts], object], ...] = (
     _try_database,
     _try_identity,
-    logplaces.settle,
+    log_destination.settle,
     load_policy,
 )
 

@@ -9,9 +9,10 @@ from oslo_config import cfg
 from rich.console import Console
 from rich.markup import escape
 
-from plimsoll.cli import upkeep
+from plimsoll.cli import db_commands
 from plimsoll.cli.settings import Program, configured, database
-from plimsoll.storage import checks, migrate
+from plimsoll.storage.maintenance import integrity
+from plimsoll.storage.schema import migrate
 
 
 @click.group()
@@ -36,7 +37,7 @@ def sync(program: Program) -> None:
     Example:
       OS_PLACEMENT_DATABASE__CONNECTION=sqlite:////var/lib/placement/placement.sqlite plimsoll db sync
     """
-    upkeep.sync(program.load())
+    db_commands.sync(program.load())
 
 
 @db.command(short_help="Print the schema's revision.")
@@ -48,7 +49,7 @@ def version(program: Program) -> None:
     Example:
       plimsoll db version
     """
-    upkeep.print_version(program.load())
+    db_commands.print_version(program.load())
 
 
 @db.command(short_help="Record a revision.")
@@ -63,7 +64,7 @@ def stamp(program: Program, revision: str) -> None:
     Example:
       plimsoll db stamp head
     """
-    upkeep.stamp(program.load(), revision)
+    db_commands.stamp(program.load(), revision)
 
 
 @db.command("online_data_migrations", short_help="Complete old rows.")
@@ -79,7 +80,7 @@ def online_data_migrations(program: Program, max_count: str | None) -> int:
     Example:
       plimsoll db online_data_migrations --max-count 100
     """
-    return upkeep.migrate_data(program.load(), max_count)
+    return db_commands.migrate_data(program.load(), max_count)
 
 
 @db.command(short_help="Look for contradictions.")
@@ -102,19 +103,19 @@ def verify(program: Program) -> int:
             findings = _verify_memory_too(conf)
         else:
             with opened.read() as connection:
-                findings = checks.verify(connection)
+                findings = integrity.verify(connection)
         _print(findings, opened.where)
     return 1 if any(finding.severity == "fault" for finding in findings) else 0
 
 
-def _verify_memory_too(conf: cfg.ConfigOpts) -> list[checks.Finding]:
+def _verify_memory_too(conf: cfg.ConfigOpts) -> list[integrity.IntegrityFinding]:
     # Imported here because it imports everything, which the other commands need not wait for.
     from plimsoll.bootstrap import verify as verify_all
 
     return verify_all(conf)
 
 
-def _print(findings: list[checks.Finding], where: str) -> None:
+def _print(findings: list[integrity.IntegrityFinding], where: str) -> None:
     console = Console(highlight=False, soft_wrap=True)
     for finding in findings:
         colour = "red" if finding.severity == "fault" else "yellow"

@@ -14,9 +14,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from plimsoll.access import Caller, Policy, PolicyError, overrides, review
-from plimsoll.access.rules import list_rules
-from plimsoll.access.sample import sample as sample_text
+from plimsoll.access import (
+    Caller,
+    Policy,
+    PolicyError,
+    policy_files,
+    policy_review,
+)
+from plimsoll.access.policy_rules import list_rules
+from plimsoll.access.policy_sample import sample as sample_text
 from plimsoll.cli.settings import Broken, Program, configured, load_policy, oslo_policy_hushed
 
 FINE, DENIED, BROKEN = 0, 1, Broken.exit_code
@@ -45,7 +51,7 @@ def list_(program: Program, in_json: bool) -> None:
       plimsoll policy list --json
     """
     conf = program.load()
-    rules = review.rules_in_force(_load(conf), _written(conf))
+    rules = policy_review.rules_in_force(_load(conf), _written(conf))
     if in_json:
         click.echo(json.dumps([_as_json(rule) for rule in rules], indent=2))
         return
@@ -104,7 +110,7 @@ def check(
     """
     conf = program.load()
     loaded, written = _load(conf), _written(conf)
-    findings = review.review(conf, loaded, written)
+    findings = policy_review.review(conf, loaded, written)
     faults = [finding for finding in findings if finding.severity == "fault"]
     _report(findings if rule is None else faults)
     caller = Caller(
@@ -115,10 +121,12 @@ def check(
         domain_id=domain,
     )
     target = {"project_id": target_project, "user_id": user} if target_project else None
-    rules = {each.name: each for each in review.rules_in_force(loaded, written)}
+    rules = {each.name: each for each in policy_review.rules_in_force(loaded, written)}
     if rule is not None:
         if rule not in {each.name for each in list_rules()}:
-            raise Broken(f"There is no rule {rule}.{review.similar(rule)} `plimsoll policy list` shows all.")
+            raise Broken(
+                f"There is no rule {rule}.{policy_review.similar(rule)} `plimsoll policy list` shows all."
+            )
         allowed = loaded.allows(rule, caller, target)
         click.echo(f"{'allowed' if allowed else 'denied'}: {rule} is for {rules[rule].check or '@'}")
         return FINE if allowed else DENIED
@@ -129,7 +137,7 @@ def check(
             table.add_row(escape(known.name), verdict, escape("\n".join(rules[known.name].operations)))
         _print(table)
     elif not findings:
-        files = overrides.policy_files(conf)
+        files = policy_files.policy_files(conf)
         click.echo(
             f"Nothing is wrong with {', '.join(map(str, files))}."
             if files
@@ -145,15 +153,15 @@ def _load(conf: cfg.ConfigOpts) -> Policy:
         raise Broken(str(error)) from error
 
 
-def _written(conf: cfg.ConfigOpts) -> list[overrides.Override]:
+def _written(conf: cfg.ConfigOpts) -> list[policy_files.Override]:
     try:
         with oslo_policy_hushed():
-            return overrides.read_all(conf)
-    except overrides.BrokenFile as error:  # since it was loaded a moment ago
+            return policy_files.read_all(conf)
+    except policy_files.BrokenFile as error:  # since it was loaded a moment ago
         raise Broken(str(error)) from error
 
 
-def _report(findings: Sequence[review.Finding]) -> None:
+def _report(findings: Sequence[policy_review.PolicyFinding]) -> None:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     for finding in findings:
         colour = "red" if finding.severity == "fault" else "yellow"
@@ -162,7 +170,7 @@ def _report(findings: Sequence[review.Finding]) -> None:
         )
 
 
-def _as_json(rule: review.RuleInForce) -> dict[str, object]:
+def _as_json(rule: policy_review.RuleInForce) -> dict[str, object]:
     return {
         "name": rule.name,
         "check": rule.check,

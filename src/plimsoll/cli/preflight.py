@@ -15,11 +15,17 @@ from datetime import datetime
 from oslo_config import cfg
 from sqlalchemy import Connection
 
-from plimsoll.cli import unused
+from plimsoll.cli import config_lint
 from plimsoll.cli.results import Code, Result
-from plimsoll.storage import checks, online, outsiders, preflight, tables
-from plimsoll.storage.engine import Database, UnusableDatabaseError
+from plimsoll.storage import tables
+from plimsoll.storage.database import Database, UnusableDatabaseError
 from plimsoll.storage.load import load_world
+from plimsoll.storage.maintenance import (
+    data_migrations,
+    foreign_writes,
+    integrity,
+    preflight,
+)
 
 SHOWN = 5
 
@@ -61,15 +67,15 @@ def run(conf: cfg.ConfigOpts, database: Database) -> Iterator[Result]:
 
 
 def _settings(conf: cfg.ConfigOpts) -> Result:
-    found = unused.settings(conf)
+    found = config_lint.settings(conf)
     if not found:
         return Result(
-            "Settings", details="All settings that were found mean here what they mean to Placement."
+            "MigrationSettings", details="All settings that were found mean here what they mean to Placement."
         )
     code = Code.WARNING if any(setting.matters for setting in found) else Code.SUCCESS
     listed = "; ".join(f"{setting.place}: {setting.meaning}" for setting in found)
     return Result(
-        "Settings", code, f"These mean something else here than to Placement, or nothing. {listed}."
+        "MigrationSettings", code, f"These mean something else here than to Placement, or nothing. {listed}."
     )
 
 
@@ -94,7 +100,7 @@ def _database(connection: Connection, where: str, conf: cfg.ConfigOpts) -> Resul
     return Result("Database", details=f"{found} It can be used.")
 
 
-def _placement_schema(schema: preflight.Schema) -> Result:
+def _placement_schema(schema: preflight.SchemaState) -> Result:
     if schema.obstacle is not None:
         return Result("Placement Schema", Code.FAILURE, schema.obstacle)
     if schema.is_empty:
@@ -107,7 +113,7 @@ def _placement_schema(schema: preflight.Schema) -> Result:
     )
 
 
-def _own_tables(schema: preflight.Schema) -> Result:
+def _own_tables(schema: preflight.SchemaState) -> Result:
     check = "Plimsoll Tables"
     match schema.own_revision:
         case tables.OWN_HEAD:
@@ -134,7 +140,7 @@ def _own_tables(schema: preflight.Schema) -> Result:
 
 def _roots(connection: Connection) -> Result:
     check = "Missing Root Provider IDs"
-    rootless = online.count_rootless_providers(connection)
+    rootless = data_migrations.count_rootless_providers(connection)
     if not rootless:
         return Result(check, details="Every provider has a root.")
     return Result(
@@ -147,7 +153,7 @@ def _roots(connection: Connection) -> Result:
 
 def _consumers(connection: Connection) -> Result:
     check = "Incomplete Consumers"
-    unrecorded = online.count_incomplete_consumers(connection)
+    unrecorded = data_migrations.count_incomplete_consumers(connection)
     if not unrecorded:
         return Result(check, details="Every consumer has its record.")
     return Result(
@@ -159,7 +165,7 @@ def _consumers(connection: Connection) -> Result:
 
 
 def _rows(connection: Connection) -> Iterator[Result]:
-    findings = checks.verify(connection)
+    findings = integrity.verify(connection)
     # Rows that only want completing have checks of their own.
     faults = [each for each in findings if each.severity == "fault" and "online_data" not in each.remedy]
     if faults:
@@ -228,7 +234,7 @@ def _worker(connection: Connection, database: Database) -> Result:
 
 def _change_log(connection: Connection) -> Result:
     check = "Change Log"
-    others = outsiders.find(connection)
+    others = foreign_writes.find(connection)
     if others is None:
         return Result(check, details="Nobody else has written since Plimsoll's last change.")
     return Result(

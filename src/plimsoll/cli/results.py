@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plimsoll.cli import grids
+from plimsoll.cli import tables
 
 TITLE = "Upgrade Check Results"
 
@@ -33,7 +33,7 @@ class Result:
 
 
 def as_table(results: Sequence[Result]) -> str:
-    return grids.boxed(
+    return tables.boxed(
         TITLE,
         [
             f"Check: {result.check}\nResult: {result.code.name.capitalize()}\nDetails: {_folded(result.details)}"

@@ -21,15 +21,15 @@ from rich.console import Console
 from rich.markup import escape
 
 import plimsoll
-from plimsoll import config, logplaces, logs
 from plimsoll.access.loopback import is_loopback
-from plimsoll.cli import manager, unused
+from plimsoll.cli import config_lint, sd_notify
 from plimsoll.cli.settings import Program, check_identity, configured, database, load_policy, plainly_failing
-from plimsoll.database import VARIABLE, database_url, open_database
-from plimsoll.serving import supervisor
-from plimsoll.serving.limits import Limits
-from plimsoll.serving.listen import Listen
-from plimsoll.wire import mount
+from plimsoll.config import loader, log_destination, logging_setup
+from plimsoll.config.database_url import VARIABLE, database_url, open_database
+from plimsoll.http.middleware import mount
+from plimsoll.server import supervisor
+from plimsoll.server.limits import Limits
+from plimsoll.server.sockets import Listen
 
 LOG = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
     _log_findings(conf, dev)
     where = _prepare_database(conf)
     if program.config_files:
-        os.environ[config.FILES_VARIABLE] = os.pathsep.join(program.config_files)
+        os.environ[loader.FILES_VARIABLE] = os.pathsep.join(program.config_files)
     listen = Listen(address, port, workers)
     supervisor.run(
         listen,
@@ -106,8 +106,8 @@ class _Rereading:
             _check_identity(conf)
             _begin_to_log(conf)
         except click.ClickException:
-            with contextlib.suppress(config.ConfigError):
-                logs.set_up(self._last_good)  # so that what is wrong is said where the log has been
+            with contextlib.suppress(loader.ConfigError):
+                logging_setup.set_up(self._last_good)  # so that what is wrong is said where the log has been
             raise
         _log_findings(conf, self._dev)
         self._last_good = conf
@@ -173,18 +173,18 @@ def _try_out(conf: cfg.ConfigOpts) -> None:
     with plainly_failing():
         open_database(conf).dispose()
         load_policy(conf)
-        logplaces.settle(conf)
+        log_destination.settle(conf)
 
 
 def _begin_to_log(conf: cfg.ConfigOpts) -> None:
     """Also in this process: what becomes of workers is told by it."""
     with plainly_failing():
-        logs.set_up(conf)
+        logging_setup.set_up(conf)
 
 
 def _log_findings(conf: cfg.ConfigOpts, dev: bool) -> None:
     """Log what `plimsoll config check` reports: warnings, such as a misspelt section, and notes."""
-    for setting in unused.settings(conf):
+    for setting in config_lint.settings(conf):
         if dev and setting.written in _SET_BY_DEV:
             continue
         LOG.log(logging.WARNING if setting.matters else logging.INFO, "Settings: %s", setting)
@@ -208,7 +208,7 @@ def _settle(conf: cfg.ConfigOpts) -> None:
 
 
 def _greet(conf: cfg.ConfigOpts, listen: Listen, where: str, identity: str) -> None:
-    manager.tell(manager.READY)
+    sd_notify.tell(sd_notify.READY)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     workers = f"{listen.workers}, each with up to {conf.plimsoll.threads} requests at a time"
     durable = "" if conf.placement_database.sqlite_synchronous else ", fast and NOT durable"

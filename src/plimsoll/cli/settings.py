@@ -20,12 +20,12 @@ import click
 from oslo_config import cfg
 from sqlalchemy.exc import SQLAlchemyError
 
-from plimsoll import config
 from plimsoll.access import IdentityError, Policy, PolicyError, authplugin, keystone
-from plimsoll.database import open_database
-from plimsoll.storage.engine import Database, UnusableDatabaseError
-from plimsoll.storage.faults import DatabaseFault
-from plimsoll.storage.migrate import SchemaError
+from plimsoll.config import loader
+from plimsoll.config.database_url import open_database
+from plimsoll.storage.database import Database, UnusableDatabaseError
+from plimsoll.storage.errors import DatabaseFault
+from plimsoll.storage.schema.migrate import SchemaError
 
 
 class Broken(click.ClickException):
@@ -48,8 +48,8 @@ class Program:
     def load(self) -> cfg.ConfigOpts:
         """The configuration, or the end of the command."""
         try:
-            return config.load(self.config_files)
-        except config.ConfigError as error:
+            return loader.load(self.config_files)
+        except loader.ConfigError as error:
             raise click.ClickException(str(error)) from error
 
 
@@ -124,7 +124,7 @@ def plainly_failing() -> Iterator[None]:
     try:
         yield
     except (
-        config.ConfigError,
+        loader.ConfigError,
         IdentityError,
         PolicyError,
         UnusableDatabaseError,

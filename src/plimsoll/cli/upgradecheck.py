@@ -13,7 +13,7 @@ from oslo_utils import fileutils
 
 from plimsoll.cli.results import Code, Result, as_json, as_table
 from plimsoll.cli.settings import database
-from plimsoll.storage import online
+from plimsoll.storage.maintenance import data_migrations
 
 # Not one of the codes, so that nobody takes a check that could not run for one that failed.
 COULD_NOT_CHECK = 255
@@ -51,8 +51,8 @@ def report(checks: Callable[[], Sequence[Result]], in_json: bool) -> int:
 def as_placement(conf: cfg.ConfigOpts) -> Sequence[Result]:
     """What `placement-status upgrade check` checks, for tools that read that."""
     with database(conf) as opened, opened.read() as connection:
-        rootless = online.count_rootless_providers(connection)
-        unrecorded = online.count_incomplete_consumers(connection)
+        rootless = data_migrations.count_rootless_providers(connection)
+        unrecorded = data_migrations.count_incomplete_consumers(connection)
     return (
         Result("Missing Root Provider IDs", *((Code.FAILURE, _ROOTLESS) if rootless else ())),
         Result(

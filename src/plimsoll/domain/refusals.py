@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Why something was refused, as facts. `wire/errors.py` alone gives them status, code and words."""
+"""Why something was refused, as facts. `api/placement/errors.py` alone gives them status, code and words."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from rpds import HashTrieMap
 
 from plimsoll.domain.catalog import Catalog
-from plimsoll.domain.keeping import EXACT, Keeping
+from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, StaleProviderGeneration
 from plimsoll.domain.usage import Sums, Usages, by_type
@@ -46,7 +46,7 @@ class World:
     traits: Catalog = field(default_factory=Catalog)
     consumer_types: Catalog = field(default_factory=Catalog)
     usages: Usages = _NOTHING
-    keeping: Keeping = field(default=EXACT, compare=False)
+    keeping: DatabaseSemantics = field(default=EXACT, compare=False)
     last_provider_id: int = field(default=0, compare=False)
     """The highest that a provider ever had, as far as is known."""
 
@@ -57,7 +57,7 @@ class World:
         classes: Catalog | None = None,
         traits: Catalog | None = None,
         consumer_types: Catalog | None = None,
-        keeping: Keeping = EXACT,
+        keeping: DatabaseSemantics = EXACT,
         usages: Usages = _NOTHING,
     ) -> World:
         by_uuid = {provider.uuid: provider for provider in providers}

@@ -14,7 +14,7 @@ import threading
 
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
-from plimsoll.storage.faults import DatabaseFault
+from plimsoll.storage.errors import DatabaseFault
 
 LOG = logging.getLogger(__name__)
 

@@ -14,18 +14,18 @@ from plimsoll.domain import effects as e
 from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.world import LastIds
+from plimsoll.ledger.change_codec import lines
 from plimsoll.ledger.command import Answer, Command, Ticket
-from plimsoll.ledger.history import lines
 from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.runtime.scheduling import Pace
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
-from plimsoll.storage.engine import Database
-from plimsoll.storage.faults import DatabaseFault
+from plimsoll.storage.database import Database
+from plimsoll.storage.effect_writer import EffectWriter
+from plimsoll.storage.errors import DatabaseFault
 from plimsoll.storage.head import Head
-from plimsoll.storage.record import Recorder
-from plimsoll.storage.registers import Registers
-from plimsoll.storage.statements import Statement
-from plimsoll.turns import Pace
+from plimsoll.storage.lookup_tables import LookupTables
+from plimsoll.storage.sql import Statement
 
 
 class Batch:
@@ -39,7 +39,7 @@ class Batch:
         database: Database,
         conn: Connection,
         present: Snapshot,
-        registers: Registers,
+        registers: LookupTables,
         now: datetime,
         *,
         believed: bool,
@@ -49,7 +49,7 @@ class Batch:
         # Times in the reference's tables are whole seconds, as some of its databases keep no more.
         self._second = now.replace(microsecond=0)
         self._pause = Pace()
-        self._recorder = Recorder(database, conn, registers, self._second, self._pause)
+        self._recorder = EffectWriter(database, conn, registers, self._second, self._pause)
         self._world = present.world
         self._holdings: dict[str, Holding] = {}
         self._news: list[e.Effect] = []

@@ -9,8 +9,8 @@ from plimsoll.domain.draft import Decision
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
-from plimsoll.ledger.pen import Waiter
-from plimsoll.storage.faults import OutcomeUnknown
+from plimsoll.ledger.group_commit import Waiter
+from plimsoll.storage.errors import OutcomeUnknown
 
 Answer = World | Refusal | Exception
 

@@ -16,15 +16,20 @@ from datetime import UTC, datetime
 
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
+from plimsoll.ledger.allocation_cache import AllocationCache
 from plimsoll.ledger.command import Abandoned, Command, Ticket
-from plimsoll.ledger.lastfound import LastFound
-from plimsoll.ledger.pen import NotInTime, Pen, Turn, Waiter
-from plimsoll.ledger.present import Present, Sight
-from plimsoll.ledger.scribe import Scribe
+from plimsoll.ledger.commit_retry import CommitRetrier
+from plimsoll.ledger.current import CurrentSnapshot, OptimisticRead
+from plimsoll.ledger.group_commit import (
+    GroupCommitLock,
+    Lease,
+    NotInTime,
+    Waiter,
+)
 from plimsoll.ledger.snapshot import Snapshot
-from plimsoll.storage.engine import Database
-from plimsoll.storage.faults import Busy
-from plimsoll.turns import AT_WORK, let_others_come
+from plimsoll.runtime.scheduling import AT_WORK, yield_to_pending
+from plimsoll.storage.database import Database
+from plimsoll.storage.errors import Busy
 
 MOST_AT_ONCE = 256
 """How many commands one commit may carry: none should wait long for its neighbours."""
@@ -49,10 +54,10 @@ class Ledger:
     ) -> None:
         self.database = database
         self._queue: deque[Ticket] = deque()
-        self._pen = Pen()
-        self._present = Present(database)
-        self._scribe = Scribe(database, self._present, change_log_keep, clock)
-        self.last_found = LastFound()
+        self._pen = GroupCommitLock()
+        self._present = CurrentSnapshot(database)
+        self._scribe = CommitRetrier(database, self._present, change_log_keep, clock)
+        self.last_found = AllocationCache()
 
     def snapshot(self) -> Snapshot:
         """The present: it contains every write that was committed before this call, by whichever process."""
@@ -66,9 +71,9 @@ class Ledger:
     def world(self) -> World:
         return self.snapshot().world
 
-    def sight(self) -> Sight:
+    def sight(self) -> OptimisticRead:
         """For who reads, and is ready to read again."""
-        return Sight(self._present)
+        return OptimisticRead(self._present)
 
     def reload(self) -> None:
         """Forgets the snapshot and reads everything again."""
@@ -87,9 +92,9 @@ class Ledger:
         try:
             while not ticket.done:
                 if self._pen.taken_by(ticket, QUEUE_SECONDS):
-                    turn = Turn(self._pen)
+                    turn = Lease(self._pen)
                     try:
-                        let_others_come()
+                        yield_to_pending()
                         self._write_batch(turn)
                     finally:
                         turn.pass_on()
@@ -117,7 +122,7 @@ class Ledger:
             return False
         return True
 
-    def _write_batch(self, turn: Turn) -> None:
+    def _write_batch(self, turn: Lease) -> None:
         tickets: list[Ticket] = []
         self._take_up(tickets)
         try:

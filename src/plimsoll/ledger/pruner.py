@@ -10,8 +10,8 @@ import threading
 
 from plimsoll.ledger.batch import Batch
 from plimsoll.storage import changes
-from plimsoll.storage.engine import Database
-from plimsoll.storage.faults import DatabaseFault
+from plimsoll.storage.database import Database
+from plimsoll.storage.errors import DatabaseFault
 
 LOG = logging.getLogger(__name__)
 

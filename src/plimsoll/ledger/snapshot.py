@@ -16,10 +16,15 @@ from plimsoll.domain.effects import Effect
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
-from plimsoll.ledger.answers import Answers
-from plimsoll.search.index import Change, Claim, Index, is_claim
+from plimsoll.ledger.response_cache import ResponseCache
+from plimsoll.runtime.scheduling import Pace
+from plimsoll.search.index.index import (
+    Change,
+    Claim,
+    Index,
+    is_claim,
+)
 from plimsoll.storage.head import Head
-from plimsoll.turns import Pace
 
 MOST_TOUCHED = 64
 """So many providers the index may be behind."""
@@ -45,7 +50,7 @@ class Snapshot:
         self.world = world
         self.origin = origin
         """What it goes back to."""
-        self.answers = Answers()
+        self.answers = ResponseCache()
         self._indexed = indexed
         self._passed = passed
         """The heads before its own, the last one last."""

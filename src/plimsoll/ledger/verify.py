@@ -12,11 +12,11 @@ from sqlalchemy import Connection
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.usage import Sums, Usages
 from plimsoll.domain.world import World
-from plimsoll.ledger.follower import follow
+from plimsoll.ledger.follow import follow
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.runtime.scheduling import give_way
 from plimsoll.storage import changes
 from plimsoll.storage.load import load_world
-from plimsoll.turns import give_way
 
 _AT_ONCE = 1_000
 

@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from plimsoll.domain.values import value
-from plimsoll.search.index import Index
+from plimsoll.search.index.bitset import NONE, RowSet
+from plimsoll.search.index.index import Index
 from plimsoll.search.request import AnyOf
-from plimsoll.search.rows import NONE, Rows
 
 
 class Reason(Enum):
@@ -36,7 +36,7 @@ class Filter(Protocol):
     @property
     def reason(self) -> Reason: ...
 
-    def keep(self, index: Index, rows: Rows) -> Rows:
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
         """Those of the rows that pass."""
         ...
 
@@ -61,7 +61,7 @@ class Loss:
 Tally = list[Loss]
 
 
-def narrow(index: Index, rows: Rows, steps: Iterable[Step], tally: Tally | None = None) -> Rows:
+def narrow(index: Index, rows: RowSet, steps: Iterable[Step], tally: Tally | None = None) -> RowSet:
     """What is left of the rows after all steps."""
     if tally is not None:
         return _tallied(index, rows, steps, tally)
@@ -72,7 +72,7 @@ def narrow(index: Index, rows: Rows, steps: Iterable[Step], tally: Tally | None 
     return rows
 
 
-def _tallied(index: Index, rows: Rows, steps: Iterable[Step], tally: Tally) -> Rows:
+def _tallied(index: Index, rows: RowSet, steps: Iterable[Step], tally: Tally) -> RowSet:
     for step in steps:
         if isinstance(step, Admits):
             rows = _tallied(index, rows, step.told_apart(), tally)
@@ -83,21 +83,21 @@ def _tallied(index: Index, rows: Rows, steps: Iterable[Step], tally: Tally) -> R
     return rows
 
 
-def having_any(index: Index, traits: Iterable[str]) -> Rows:
+def having_any(index: Index, traits: Iterable[str]) -> RowSet:
     rows = NONE
     for trait in traits:
         rows |= index.with_trait(trait)
     return rows
 
 
-def in_any(index: Index, aggregates: Iterable[str]) -> Rows:
+def in_any(index: Index, aggregates: Iterable[str]) -> RowSet:
     rows = NONE
     for aggregate in aggregates:
         rows |= index.in_aggregate(aggregate)
     return rows
 
 
-def in_all(index: Index, member_of: Sequence[AnyOf]) -> Rows:
+def in_all(index: Index, member_of: Sequence[AnyOf]) -> RowSet:
     """Who is, for each item, in one of its aggregates."""
     rows = index.live
     for aggregates in member_of:
@@ -122,7 +122,7 @@ class HasTrait:
     any_of: AnyOf
     reason = Reason.TRAIT_MISSING
 
-    def keep(self, index: Index, rows: Rows) -> Rows:
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & having_any(index, self.any_of)
 
     def meaning(self) -> str:
@@ -137,7 +137,7 @@ class LacksTraits:
     traits: frozenset[str]
     reason = Reason.TRAIT_FORBIDDEN
 
-    def keep(self, index: Index, rows: Rows) -> Rows:
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & ~having_any(index, self.traits)
 
     def meaning(self) -> str:
@@ -152,7 +152,7 @@ class MemberOf:
     tree: bool = False
     reason = Reason.NOT_IN_AGGREGATE
 
-    def keep(self, index: Index, rows: Rows) -> Rows:
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
         members = in_all(index, self.member_of)
         if self.tree:
             members |= index.below(members & ~index.children)
@@ -172,7 +172,7 @@ class NotMemberOf:
     tree: bool = False
     reason = Reason.IN_FORBIDDEN_AGGREGATE
 
-    def keep(self, index: Index, rows: Rows) -> Rows:
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
         members = in_any(index, self.aggregates)
         if self.tree:
             members |= index.below(members & ~index.children)
@@ -187,10 +187,10 @@ class InTree:
     """In the tree whose rows these are."""
 
     uuid: str
-    tree: Rows
+    tree: RowSet
     reason = Reason.NOT_IN_TREE
 
-    def keep(self, index: Index, rows: Rows) -> Rows:
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & self.tree
 
     def meaning(self) -> str:
@@ -204,7 +204,7 @@ class Offers:
     resource_class: str
     reason = Reason.NO_INVENTORY
 
-    def keep(self, index: Index, rows: Rows) -> Rows:
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & index.stock(self.resource_class).rows
 
     def meaning(self) -> str:
@@ -219,7 +219,7 @@ class Cuts:
     amount: int
     reason = Reason.UNITS
 
-    def keep(self, index: Index, rows: Rows) -> Rows:
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & index.stock(self.resource_class).cutting(self.amount)
 
     def meaning(self) -> str:
@@ -234,7 +234,7 @@ class Holds:
     amount: int
     reason = Reason.CAPACITY
 
-    def keep(self, index: Index, rows: Rows) -> Rows:
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & index.stock(self.resource_class).holding(self.amount)
 
     def meaning(self) -> str:
@@ -248,7 +248,7 @@ class Admits:
     resource_class: str
     amount: int
 
-    def keep(self, index: Index, rows: Rows) -> Rows:
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
         stock = index.stock(self.resource_class)
         return rows & stock.cutting(self.amount) & stock.holding(self.amount)
 

@@ -11,7 +11,7 @@ from plimsoll.domain.world import World
 from plimsoll.search import filters
 from plimsoll.search.budget import Budget
 from plimsoll.search.filters import Tally
-from plimsoll.search.index import Index
+from plimsoll.search.index.index import Index
 from plimsoll.search.plan import NameMissing, Plan, plan_group, plan_request, roots_wanted
 from plimsoll.search.request import CandidatesRequest, Group
 

@@ -19,9 +19,14 @@ from plimsoll.domain.world import World
 from plimsoll.search import filters
 from plimsoll.search.budget import Budget
 from plimsoll.search.filters import Step, Tally, narrow
-from plimsoll.search.index import Index
+from plimsoll.search.index.bitset import (
+    NONE,
+    RowSet,
+    numbers_of,
+    rows_of_mask,
+)
+from plimsoll.search.index.index import Index
 from plimsoll.search.request import CandidatesRequest, Group
-from plimsoll.search.rows import NONE, Rows, numbers_of, rows_of_mask
 from plimsoll.search.slots import Slot, Supply, slots_of
 
 NameMissing = ResourceClassMissing | TraitsMissing
@@ -32,8 +37,8 @@ class Plan:
     """What has to be filled, what the choices must keep among each other, and around which roots to look."""
 
     slots: tuple[Slot, ...]
-    anchors: Rows
-    together: tuple[Rows, ...] = ()
+    anchors: RowSet
+    together: tuple[RowSet, ...] = ()
     """Who has it, for each trait that the providers of the group without suffix must have among them."""
     isolated: bool = False
     subtrees: tuple[frozenset[str], ...] = ()
@@ -80,7 +85,7 @@ def unknown_class(world: World, names: Iterable[str]) -> ResourceClassMissing | 
     return None
 
 
-def roots_wanted(world: World, index: Index, request: CandidatesRequest) -> Rows | TraitsMissing:
+def roots_wanted(world: World, index: Index, request: CandidatesRequest) -> RowSet | TraitsMissing:
     """The roots that may be anchors."""
     missing = unknown_trait(world, request.root_required) or unknown_trait(world, request.root_forbidden)
     if missing is not None:
@@ -95,7 +100,7 @@ def plan_group(
     world: World,
     index: Index,
     group: Group,
-    roots: Rows,
+    roots: RowSet,
     known: dict[object, list[Slot]],
     tally: Tally | None = None,
 ) -> Plan | NameMissing | None:
@@ -110,7 +115,7 @@ def plan_group(
         missing = unknown_trait(world, traits)
         if missing is not None:
             return missing
-    tree: Rows | None = None
+    tree: RowSet | None = None
     if wanted.in_tree is not None:
         provider = world.provider(wanted.in_tree)
         if provider is None:
@@ -120,7 +125,7 @@ def plan_group(
     anchors = roots
     for slot in slots:
         anchors &= slot.supply.anchors
-    together: tuple[Rows, ...] = ()
+    together: tuple[RowSet, ...] = ()
     if len(slots) > 1:
         together = tuple(filters.having_any(index, any_of) for any_of in wanted.required)
         for having in together:
@@ -131,8 +136,8 @@ def plan_group(
 def _slots(
     index: Index,
     group: Group,
-    roots: Rows,
-    tree: Rows | None,
+    roots: RowSet,
+    tree: RowSet | None,
     known: dict[object, list[Slot]],
     tally: Tally | None,
 ) -> tuple[Slot, ...]:
@@ -174,7 +179,7 @@ def plan_request(
     return plan if anchors == plan.anchors else replace(plan, anchors=anchors)
 
 
-def _anchors_having(index: Index, supplies: Sequence[Supply], having: Rows) -> Rows:
+def _anchors_having(index: Index, supplies: Sequence[Supply], having: RowSet) -> RowSet:
     """The trees at which one of those in supply has the trait."""
     rows, anchors = NONE, NONE
     for supply in supplies:
@@ -201,7 +206,7 @@ def _pieces(amounts: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 def _anchors_with_room(
     index: Index, slots: Sequence[Slot], resource_class: str | None, pieces: int, size: int = 1
-) -> Rows:
+) -> RowSet:
     """The trees whose providers have room for so many pieces; each has room for one where no class is given.
 
     Trees with a lender pass: what it has is not counted here.

@@ -9,14 +9,14 @@ from itertools import starmap
 from plimsoll.domain.world import World
 from plimsoll.search import filters
 from plimsoll.search.filters import Step, narrow
-from plimsoll.search.index import Index
-from plimsoll.search.picked import NOBODY, Picked
+from plimsoll.search.index.bitset import RowSet, numbers_of
+from plimsoll.search.index.index import Index
+from plimsoll.search.index.selection import NOBODY, Selection
 from plimsoll.search.plan import NameMissing, unknown_class, unknown_trait
 from plimsoll.search.request import ProvidersRequest
-from plimsoll.search.rows import Rows, numbers_of
 
 
-def find_providers(world: World, index: Index, request: ProvidersRequest) -> Picked | NameMissing:
+def find_providers(world: World, index: Index, request: ProvidersRequest) -> Selection | NameMissing:
     """In the order in which they were created."""
     steps = _steps(world, index, request)
     if steps is None:
@@ -24,10 +24,10 @@ def find_providers(world: World, index: Index, request: ProvidersRequest) -> Pic
     if isinstance(steps, NameMissing):
         return steps
     rows = narrow(index, _named(world, index, request), steps)
-    return Picked(index, index.oldest_first(numbers_of(rows, index.size)))
+    return Selection(index, index.oldest_first(numbers_of(rows, index.size)))
 
 
-def _named(world: World, index: Index, request: ProvidersRequest) -> Rows:
+def _named(world: World, index: Index, request: ProvidersRequest) -> RowSet:
     rows = index.live
     if request.name:
         named = world.provider_named(request.name)

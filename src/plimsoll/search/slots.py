@@ -15,24 +15,24 @@ from itertools import starmap
 from plimsoll.domain.values import unhashable_value
 from plimsoll.search import filters
 from plimsoll.search.filters import Step, Tally, narrow
-from plimsoll.search.index import Index
+from plimsoll.search.index.bitset import NONE, RowSet, numbers_of
+from plimsoll.search.index.index import Index
 from plimsoll.search.request import Conditions, Group
-from plimsoll.search.rows import NONE, Rows, numbers_of
 
 
 @unhashable_value
 class Supply:
     """Who could serve a slot."""
 
-    rows: Rows
+    rows: RowSet
     """Providers that serve their own tree."""
-    lenders: Mapping[int, Rows]
+    lenders: Mapping[int, RowSet]
     """Sharing providers, and the roots of the other trees they serve."""
-    anchors: Rows
+    anchors: RowSet
     """The roots of all trees at which somebody could serve."""
 
     @property
-    def lent_to(self) -> Rows:
+    def lent_to(self) -> RowSet:
         anchors = NONE
         for roots in self.lenders.values():
             anchors |= roots
@@ -51,7 +51,7 @@ class Slot:
 
 
 def slots_of(
-    index: Index, group: Group, roots: Rows, tree: Rows | None, tally: Tally | None = None
+    index: Index, group: Group, roots: RowSet, tree: RowSet | None, tally: Tally | None = None
 ) -> Iterator[Slot]:
     """The slots of a group. `roots` may be anchors; `tree` is what in_tree asks for."""
     if group.one_provider or index.flat:
@@ -64,7 +64,9 @@ def slots_of(
         yield Slot(group.suffix, {resource_class: amount}, supply)
 
 
-def _supply_of_one(index: Index, group: Group, roots: Rows, tree: Rows | None, tally: Tally | None) -> Supply:
+def _supply_of_one(
+    index: Index, group: Group, roots: RowSet, tree: RowSet | None, tally: Tally | None
+) -> Supply:
     """Who meets all conditions of the group and has all its resources."""
     wanted = group.conditions
     if not group.resources and not wanted.required and not wanted.member_of:
@@ -91,8 +93,8 @@ def _supply_of_class(
     wanted: Conditions,
     resource_class: str,
     amount: int,
-    roots: Rows,
-    tree: Rows | None,
+    roots: RowSet,
+    tree: RowSet | None,
     tally: Tally | None,
 ) -> Supply:
     """Who has this resource, as one of several providers around a tree."""
@@ -117,8 +119,8 @@ def _supply_of_class(
     return _supply(index, rows, sharing, roots)
 
 
-def _supply(index: Index, rows: Rows, sharing: Rows, roots: Rows) -> Supply:
-    lenders: dict[int, Rows] = {}
+def _supply(index: Index, rows: RowSet, sharing: RowSet, roots: RowSet) -> Supply:
+    lenders: dict[int, RowSet] = {}
     anchors = index.roots_of(rows) & roots
     if sharing:
         root_by_row = index.root_by_row()

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from plimsoll.domain import marks
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.rules import traits_and_aggregates
 from plimsoll.service.placement import Placement, provider_after
 
 
@@ -20,6 +20,6 @@ def set_for_provider(
     return placement.write(
         "provider.aggregates.set",
         actor,
-        lambda draft: marks.set_aggregates(draft, uuid, aggregates, generation),
+        lambda draft: traits_and_aggregates.set_aggregates(draft, uuid, aggregates, generation),
         then=provider_after(uuid),
     )

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from plimsoll.domain import claims as rules
 from plimsoll.domain.actor import Actor
-from plimsoll.domain.claims import Claim
 from plimsoll.domain.consumer import ConsumerAllocations, ProviderAllocations
 from plimsoll.domain.refusals import ProviderMissing, Refusal
+from plimsoll.domain.rules import allocations as rules
+from plimsoll.domain.rules.allocations import Claim
 from plimsoll.ledger import holdings
 from plimsoll.service.placement import Placement, nothing
 

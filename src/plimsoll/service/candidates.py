@@ -11,13 +11,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 from plimsoll.domain.refusals import Refusal, SearchAbandoned, SearchTooLong
-from plimsoll.ledger.answers import Work
+from plimsoll.ledger.response_cache import Work
 from plimsoll.ledger.snapshot import Snapshot
-from plimsoll.search.answer import Candidates
 from plimsoll.search.budget import Budget, BudgetExceeded, SearchCancelled
-from plimsoll.search.candidates import find_candidates
+from plimsoll.search.find import find_candidates
 from plimsoll.search.obstacle import obstacle
 from plimsoll.search.request import CandidatesRequest
+from plimsoll.search.result import Candidates
 from plimsoll.service.placement import Placement
 
 LOG = logging.getLogger(__name__)

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from plimsoll.domain import names
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.catalog import Term
 from plimsoll.domain.refusals import Refusal, ResourceClassExists, ResourceClassMissing
+from plimsoll.domain.rules import classes_and_traits
 from plimsoll.service.placement import Placement, nothing
 
 
@@ -23,7 +23,7 @@ def create(placement: Placement, actor: Actor, name: str) -> Term | Refusal:
     return placement.write(
         "class.create",
         actor,
-        lambda draft: names.add_class(draft, name),
+        lambda draft: classes_and_traits.add_class(draft, name),
         then=lambda world: world.classes.by_name[name],
     )
 
@@ -44,10 +44,12 @@ def rename(placement: Placement, actor: Actor, name: str, new_name: str) -> Term
     return placement.write(
         "class.rename",
         actor,
-        lambda draft: names.rename_class(draft, name, new_name),
+        lambda draft: classes_and_traits.rename_class(draft, name, new_name),
         then=lambda world: world.classes.by_name[new_name],
     )
 
 
 def delete(placement: Placement, actor: Actor, name: str) -> Refusal | None:
-    return placement.write("class.delete", actor, lambda draft: names.remove_class(draft, name), then=nothing)
+    return placement.write(
+        "class.delete", actor, lambda draft: classes_and_traits.remove_class(draft, name), then=nothing
+    )

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from plimsoll.domain import inventories as rules
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.rules import inventories as rules
 from plimsoll.service.placement import Placement, nothing, provider_after
 
 

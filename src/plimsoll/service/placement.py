@@ -10,18 +10,24 @@ from dataclasses import field
 from typing import Any, TypeVar
 
 from plimsoll.domain.actor import Actor
-from plimsoll.domain.claims import Claim
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.rules.allocations import Claim
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 from plimsoll.ledger.command import Command
+from plimsoll.ledger.current import OptimisticRead
 from plimsoll.ledger.ledger import Ledger
-from plimsoll.ledger.present import Sight
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.search.request import Order
-from plimsoll.storage.faults import ConstraintFailed, DatabaseFault, OutcomeUnknown, TooLong, ValueNotKept
+from plimsoll.storage.errors import (
+    ConstraintFailed,
+    DatabaseFault,
+    OutcomeUnknown,
+    TooLong,
+    ValueNotKept,
+)
 
 __all__ = [
     "ConstraintFailed",
@@ -56,7 +62,7 @@ class Settings:
 class Placement:
     ledger: Ledger
     settings: Settings = field(default_factory=Settings)
-    sight: Sight | None = None
+    sight: OptimisticRead | None = None
     """Of who is reading."""
 
     def snapshot(self) -> Snapshot:
@@ -82,10 +88,10 @@ class Placement:
         try:
             answer = question(self)
         except Exception:
-            if self.sight.was_right():
+            if self.sight.confirm():
                 raise
         else:
-            if self.sight.was_right():
+            if self.sight.confirm():
                 return answer
         return question(self)
 

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from plimsoll.domain import trees
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, Refusal
-from plimsoll.domain.trees import KEEP, NewParent
-from plimsoll.search.picked import Picked
+from plimsoll.domain.rules import providers
+from plimsoll.domain.rules.providers import KEEP, NewParent
+from plimsoll.search.index.selection import Selection
 from plimsoll.search.providers import find_providers
 from plimsoll.search.request import ProvidersRequest
 from plimsoll.service.placement import Placement, nothing, provider_after
@@ -21,7 +21,7 @@ def get(placement: Placement, uuid: str) -> Provider | ProviderMissing:
     return placement.world().provider(uuid) or ProviderMissing(uuid)
 
 
-def find(placement: Placement, request: ProvidersRequest) -> Picked | Refusal:
+def find(placement: Placement, request: ProvidersRequest) -> Selection | Refusal:
     snapshot = placement.snapshot()
     return find_providers(snapshot.world, snapshot.index, request)
 
@@ -32,7 +32,7 @@ def create(
     return placement.write(
         "provider.create",
         actor,
-        lambda draft: trees.add_provider(draft, uuid, name, parent),
+        lambda draft: providers.add_provider(draft, uuid, name, parent),
         then=provider_after(uuid),
     )
 
@@ -43,12 +43,12 @@ def update(
     return placement.write(
         "provider.update",
         actor,
-        lambda draft: trees.change_provider(draft, uuid, name, parent, reparenting=reparenting),
+        lambda draft: providers.change_provider(draft, uuid, name, parent, reparenting=reparenting),
         then=provider_after(uuid),
     )
 
 
 def delete(placement: Placement, actor: Actor, uuid: str) -> Refusal | None:
     return placement.write(
-        "provider.delete", actor, lambda draft: trees.remove_provider(draft, uuid), then=nothing
+        "provider.delete", actor, lambda draft: providers.remove_provider(draft, uuid), then=nothing
     )

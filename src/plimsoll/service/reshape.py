@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from plimsoll.domain import reshape as rules
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.refusals import Refusal
-from plimsoll.domain.reshape import Reshape
+from plimsoll.domain.rules import reshape as rules
+from plimsoll.domain.rules.reshape import Reshape
 from plimsoll.service.placement import Placement, nothing
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from plimsoll.domain import marks, names
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.catalog import Term
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, Refusal, TraitsMissing
+from plimsoll.domain.rules import classes_and_traits, traits_and_aggregates
 from plimsoll.domain.world import World
 from plimsoll.service.placement import Placement, nothing, provider_after
 
@@ -48,7 +48,7 @@ def create(placement: Placement, actor: Actor, name: str) -> tuple[Term, bool]:
 
     def decide(draft: Draft) -> Refusal | None:
         was_there.append(name in draft.world.traits)
-        return names.add_trait(draft, name)
+        return classes_and_traits.add_trait(draft, name)
 
     term = placement.write("trait.create", actor, decide, then=lambda world: world.traits.by_name[name])
     assert isinstance(term, Term)
@@ -56,7 +56,9 @@ def create(placement: Placement, actor: Actor, name: str) -> tuple[Term, bool]:
 
 
 def delete(placement: Placement, actor: Actor, name: str) -> Refusal | None:
-    return placement.write("trait.delete", actor, lambda draft: names.remove_trait(draft, name), then=nothing)
+    return placement.write(
+        "trait.delete", actor, lambda draft: classes_and_traits.remove_trait(draft, name), then=nothing
+    )
 
 
 def of_provider(placement: Placement, uuid: str) -> tuple[Provider, list[Term]] | ProviderMissing:
@@ -71,7 +73,7 @@ def set_for_provider(
     return placement.write(
         "provider.traits.set",
         actor,
-        lambda draft: marks.set_traits(draft, uuid, traits, generation),
+        lambda draft: traits_and_aggregates.set_traits(draft, uuid, traits, generation),
         then=lambda world: _traits_of(world, provider_after(uuid)(world)),
     )
 
@@ -80,7 +82,7 @@ def clear_for_provider(placement: Placement, actor: Actor, uuid: str) -> Refusal
     return placement.write(
         "provider.traits.clear",
         actor,
-        lambda draft: marks.set_traits(draft, uuid, (), generation=None),
+        lambda draft: traits_and_aggregates.set_traits(draft, uuid, (), generation=None),
         then=nothing,
     )
 

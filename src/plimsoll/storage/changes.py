@@ -14,7 +14,13 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.values import value
 from plimsoll.storage import tables as t
 from plimsoll.storage.head import BEGINNING, Head, moving
-from plimsoll.storage.statements import Columns, Row, Statement, insertion, written
+from plimsoll.storage.sql import (
+    Columns,
+    Row,
+    Statement,
+    insertion,
+    written,
+)
 
 _HEAD = select(t.head.c.seq, t.head.c.mark).where(t.head.c.id == 1)
 _LOCK_HEAD = _HEAD.with_for_update()

@@ -20,11 +20,11 @@ from plimsoll.domain.consumer import (
     Holding,
     ProviderAllocations,
 )
-from plimsoll.domain.keeping import EXACT, Keeping
+from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
+from plimsoll.runtime.scheduling import paced
 from plimsoll.storage import tables as t
-from plimsoll.storage.engine import Database
-from plimsoll.storage.statements import queries
-from plimsoll.turns import paced
+from plimsoll.storage.database import Database
+from plimsoll.storage.sql import queries
 
 _A, _C, _P, _RC = t.allocations.c, t.consumers.c, t.resource_providers.c, t.resource_classes.c
 
@@ -77,7 +77,7 @@ class Asked:
     By the keys of the uuids: the database may know them in another spelling than the one asked for.
     """
 
-    def __init__(self, dialect: Dialect, uuids: Iterable[str], keeping: Keeping = EXACT) -> None:
+    def __init__(self, dialect: Dialect, uuids: Iterable[str], keeping: DatabaseSemantics = EXACT) -> None:
         self._key = keeping.key
         wanted = sorted(uuids)
         who = queries(dialect, _WHO, wanted)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select
 
-from plimsoll.turns import give_way
+from plimsoll.runtime.scheduling import give_way
 
 _AT_ONCE = 5_000
 

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, String, Table, cast, func, select
 
 from plimsoll.domain.catalog import Catalog, Term
+from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
 from plimsoll.domain.inventory import Inventory
-from plimsoll.domain.keeping import EXACT, Keeping
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import LastIds, World
 from plimsoll.storage import tables as t
 from plimsoll.storage.fetching import rows
-from plimsoll.storage.statements import Statement
+from plimsoll.storage.sql import Statement
 from plimsoll.storage.usages import load_usages
 
 LAST_IDS = Statement(
@@ -44,7 +44,7 @@ class Loaded(NamedTuple):
     """Whether there are allocations without the record of a consumer, from clients of the first days."""
 
 
-def load_world(conn: Connection, keeping: Keeping = EXACT) -> Loaded:
+def load_world(conn: Connection, keeping: DatabaseSemantics = EXACT) -> Loaded:
     """The world as this connection's transaction sees it."""
     with _no_collection():
         classes = _catalog(conn, t.resource_classes)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from plimsoll.storage.faults import DatabaseFault, Refusing
+from plimsoll.storage.errors import DatabaseFault, Refusing
 
 LOG = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from rpds import HashTrieMap
 from sqlalchemy import Connection, Table, exists, func, select
 
 from plimsoll.domain.catalog import Catalog
-from plimsoll.domain.keeping import Keeping
+from plimsoll.domain.database_semantics import DatabaseSemantics
 from plimsoll.domain.usage import CONSUMERS, Sums, Usages, added
 from plimsoll.storage import tables as t
 from plimsoll.storage.fetching import rows
@@ -32,7 +32,9 @@ _CONSUMERS = select(*_ACCOUNT, func.count()).group_by(*_ACCOUNT)
 _IDLE = _CONSUMERS.where(~exists().where(_A.consumer_id == _C.uuid))
 
 
-def load_usages(conn: Connection, classes: Catalog, types: Catalog, keeping: Keeping) -> tuple[Usages, bool]:
+def load_usages(
+    conn: Connection, classes: Catalog, types: Catalog, keeping: DatabaseSemantics
+) -> tuple[Usages, bool]:
     """The sums of all owners, and whether some allocations have no owner, for want of the record of a consumer.
 
     A consumer whose project or user is missing does not count.
@@ -74,6 +76,6 @@ def _sums(conn: Connection, classes: Catalog) -> dict[_Account, dict[str, int]]:
     return sums
 
 
-def _keys(conn: Connection, table: Table, keeping: Keeping) -> dict[int | None, str]:
+def _keys(conn: Connection, table: Table, keeping: DatabaseSemantics) -> dict[int | None, str]:
     names = rows(conn, select(table.c.id, table.c.external_id))
     return {id_: keeping.key(name) for id_, name in names}

@@ -21,6 +21,6 @@ if wanted:
     for name in ("ABANDONED_SECONDS", "LOCK_SECONDS"):
         setattr(server, name, int(wanted.get(name, getattr(server, name))))
 
-    from plimsoll.ledger import scribe
+    from plimsoll.ledger import commit_retry
 
-    scribe.PATIENCE = wanted.get("PATIENCE", scribe.PATIENCE)
+    commit_retry.PATIENCE = wanted.get("PATIENCE", commit_retry.PATIENCE)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plimsoll.search import visit
-from plimsoll.search.answer import Candidate, Candidates
-from plimsoll.search.candidates import find_candidates
-from plimsoll.search.index import Index
+from plimsoll.search.combine import order
+from plimsoll.search.find import find_candidates
+from plimsoll.search.index.index import Index
 from plimsoll.search.request import Order
+from plimsoll.search.result import Candidate, Candidates
 from tests.property.search import model
 from tests.property.search.clouds import Case, cases, world_of
 
@@ -34,10 +34,10 @@ orders = st.builds(
 )
 def way(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(visit, "MOST_PARTIAL", request.param[1])
-        patch.setattr(visit, "_WIDTH", request.param[2])
-        patch.setattr(visit, "_BATCH", 2)
-        patch.setattr(visit, "_BATCH_OF_ALL", 2)
+        patch.setattr(order, "MOST_PARTIAL", request.param[1])
+        patch.setattr(order, "_WIDTH", request.param[2])
+        patch.setattr(order, "_BATCH", 2)
+        patch.setattr(order, "_BATCH_OF_ALL", 2)
         yield
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
-from plimsoll.search import columns, stock, table
-from plimsoll.search import index as index_module
-from plimsoll.search.index import Change, Claim, Index
-from plimsoll.search.rows import numbers_of
+from plimsoll.search.index import blocks, class_columns, provider_table
+from plimsoll.search.index import index as index_module
+from plimsoll.search.index.bitset import numbers_of
+from plimsoll.search.index.index import Change, Claim, Index
 from tests.property.search.clouds import AGGREGATES, CLASSES, TRAITS
 
 few = st.integers(1, 3)
@@ -39,12 +39,12 @@ def small_blocks(request: pytest.FixtureRequest) -> Iterator[None]:
     """Blocks of four rows, so that ten providers fill several, and kept in each of both forms; few rows are late."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("BLOCK_BITS", 2), ("BLOCK", 4), ("SPARSE", request.param)):
-            patch.setattr(columns, name, value)
+            patch.setattr(blocks, name, value)
         patch.setattr(index_module, "_FEW", 4)
-        patch.setattr(stock, "_MOST_LATE", 4)
-        patch.setattr(stock, "_MOST_CHANGED", 2)
-        patch.setattr(table, "CHUNK_BITS", 2)
-        patch.setattr(table, "CHUNK", 4)
+        patch.setattr(class_columns, "_MOST_LATE", 4)
+        patch.setattr(class_columns, "_MOST_CHANGED", 2)
+        patch.setattr(provider_table, "CHUNK_BITS", 2)
+        patch.setattr(provider_table, "CHUNK", 4)
         yield
 
 

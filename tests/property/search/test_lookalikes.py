@@ -14,20 +14,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plimsoll.domain.provider import Provider
-from plimsoll.search import lookalikes
 from plimsoll.search.budget import Budget
-from plimsoll.search.candidates import _plan
-from plimsoll.search.index import Index
-from plimsoll.search.lookalikes import join_alike, join_each
+from plimsoll.search.combine import memo
+from plimsoll.search.combine.memo import join_alike, join_each
+from plimsoll.search.find import _plan
+from plimsoll.search.index.bitset import numbers_of
+from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
-from plimsoll.search.rows import numbers_of
 from tests.property.search.clouds import Case, anything, devices, world_of
 
 
 @pytest.fixture(autouse=True, params=[0, 64], ids=["many are new", "few are new"], scope="module")
 def new_looks(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lookalikes, "_MOST_NEW", request.param)
+        patch.setattr(memo, "_MOST_NEW", request.param)
         yield
 
 

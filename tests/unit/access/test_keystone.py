@@ -15,11 +15,11 @@ import pytest
 from keystonemiddleware import auth_token
 from oslo_config import cfg
 
-from plimsoll import config
 from plimsoll.access import IdentityError, IdentityUnavailable, caller_of, guarded, keystone
-from plimsoll.access.gate import IDENTITY_HEADERS
+from plimsoll.access.authenticate import IDENTITY_HEADERS
 from plimsoll.access.identity import _HEADERS
 from plimsoll.access.keystone import check
+from plimsoll.config import loader
 from tests.unit.access.wsgi import Recorder, call
 
 TOKEN = uuid.uuid4().hex
@@ -56,7 +56,7 @@ def app(inside: Recorder, monkeypatch: pytest.MonkeyPatch) -> WSGIApplication:
 
 def settings(**options: object) -> cfg.ConfigOpts:
     conf = cfg.ConfigOpts()
-    config.register(conf)
+    loader.register(conf)
     conf([], default_config_files=[])
     for name, value in options.items():
         conf.set_override(name, value, group="keystone_authtoken")

@@ -11,9 +11,9 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import pytest
 
-from plimsoll.access import Caller, NotFromHere, caller_of
+from plimsoll.access import Caller, RemoteCallerRefused, caller_of
+from plimsoll.access.authenticate import IDENTITY_HEADERS
 from plimsoll.access.context import Context
-from plimsoll.access.gate import IDENTITY_HEADERS
 from plimsoll.access.loopback import noting_who_connected
 from plimsoll.access.noauth import NoAuth
 from tests.unit.access.wsgi import Recorder, call
@@ -143,7 +143,9 @@ def test_this_machine_is_believed(app: WSGIApplication, address: str) -> None:
 def test_other_machines_are_not_whatever_server_let_them_in(
     app: WSGIApplication, inside: Recorder, address: str
 ) -> None:
-    with pytest.raises(NotFromHere, match=r"from .* is refused: .* \[plimsoll\]allow_insecure_noauth = true"):
+    with pytest.raises(
+        RemoteCallerRefused, match=r"from .* is refused: .* \[plimsoll\]allow_insecure_noauth = true"
+    ):
         call(app, "/traits", address=address, X_AUTH_TOKEN="admin")
     assert inside.seen == []
     assert call(app, "/", address=address).status == "200 OK"
@@ -151,7 +153,7 @@ def test_other_machines_are_not_whatever_server_let_them_in(
 
 def test_the_log_says_so_once(app: WSGIApplication, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(3):
-        with pytest.raises(NotFromHere):
+        with pytest.raises(RemoteCallerRefused):
             call(app, "/traits", address="10.0.0.7", X_AUTH_TOKEN="admin")
     (line,) = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
     assert "10.0.0.7" in line
@@ -174,6 +176,6 @@ def test_a_header_makes_nobody_be_here_who_is_not(
         environ["REMOTE_ADDR"] = forwarded
         return app(environ, start_response)
 
-    with pytest.raises(NotFromHere):
+    with pytest.raises(RemoteCallerRefused):
         call(noting_who_connected(proxied), "/traits", address=connected, X_AUTH_TOKEN="admin")
     assert inside.seen == []

@@ -11,10 +11,10 @@ import pytest
 from oslo_config import cfg
 from oslo_policy import policy as oslo_policy
 
-from plimsoll import config
 from plimsoll.access import Caller, Policy, PolicyError
 from plimsoll.access import policy as policy_module
 from plimsoll.access.policy import LOOK_AGAIN_AFTER
+from plimsoll.config import loader
 
 LIST = "placement:resource_providers:list"
 USAGES = "placement:usages"
@@ -48,7 +48,7 @@ def file(tmp_path: Path) -> Path:
 def make(file: Path, clock: Clock) -> Callable[[], Policy]:
     def policy() -> Policy:
         conf = cfg.ConfigOpts()
-        config.register(conf)
+        loader.register(conf)
         conf([], default_config_files=[])
         conf.set_override("policy_file", str(file), group="oslo_policy")
         conf.set_override("policy_dirs", [str(file.parent / "policy.d")], group="oslo_policy")

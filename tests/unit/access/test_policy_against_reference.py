@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from oslo_config import cfg
 
-from plimsoll import config
 from plimsoll.access import Policy
 from plimsoll.access.identity import caller_from_environ
-from plimsoll.access.rules import list_rules
+from plimsoll.access.policy_rules import list_rules
+from plimsoll.config import loader
 
 ROOT = Path(__file__).parents[3]
 REFERENCE_PYTHON = ROOT / ".venv-reference" / "bin" / "python"
@@ -153,7 +153,7 @@ def test_the_verdict_is_the_references(
 ) -> None:
     scenario = scenarios[f"{file}, {defaults} defaults"]
     conf = cfg.ConfigOpts()
-    config.register(conf)
+    loader.register(conf)
     conf([], default_config_files=[])
     conf.set_override("enforce_new_defaults", scenario["enforce_new_defaults"], group="oslo_policy")
     conf.set_override("policy_file", scenario["policy_file"], group="oslo_policy")

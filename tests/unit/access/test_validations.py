@@ -15,10 +15,10 @@ from wsgiref.util import setup_testing_defaults
 
 import pytest
 
-from plimsoll import config
 from plimsoll.access import IdentityUnavailable, guarded
 from plimsoll.access.validations import Validations, ValidationTimeout, retries_within
-from plimsoll.permit import ENVIRON_KEY
+from plimsoll.config import loader
+from plimsoll.runtime.permit import ENVIRON_KEY
 from tests.cloud.fake_keystone import LOGIN, VALIDATION, VERSIONS, FakeKeystone
 from tests.unit.access.wsgi import Recorder, call
 
@@ -138,7 +138,7 @@ def test_threads_are_not_held_longer_than_a_validation_may_take(
         file = tmp_path / "placement.conf"
         section = keystone.authtoken(http_connect_timeout=600, http_request_max_retries=50)
         file.write_text(f"{section}[plimsoll]\ntoken_validation_timeout = 1\n")
-        app = guarded(Recorder(), config.load([str(file)]))
+        app = guarded(Recorder(), loader.load([str(file)]))
         keystone.failing[step] = how
         waiting = [pool.submit(call, app, "/traits", X_AUTH_TOKEN=f"good {number}") for number in range(5)]
         for each in waiting:
@@ -173,7 +173,7 @@ def test_a_request_holds_its_permit_except_while_it_waits_for_keystone(
     with FakeKeystone() as keystone:
         file = tmp_path / "placement.conf"
         file.write_text(keystone.authtoken(**{} if public_address else {"www_authenticate_uri": ""}))
-        app = guarded(Recorder(), config.load([str(file)]))
+        app = guarded(Recorder(), loader.load([str(file)]))
 
         def record_of(**headers: str) -> list[str]:
             permit = RecordedPermit()

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from plimsoll.access.rules import RULES, list_rules
+from plimsoll.access.policy_rules import RULES, list_rules
 from plimsoll.cli import main
 
 LIST, USAGES = "placement:traits:list", "placement:usages"

@@ -15,11 +15,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from plimsoll.cli import main
-from plimsoll.serving import supervisor
-from plimsoll.serving.limits import Limits
-from plimsoll.serving.listen import Listen
-from plimsoll.storage import migrate
-from plimsoll.storage.engine import Database
+from plimsoll.server import supervisor
+from plimsoll.server.limits import Limits
+from plimsoll.server.sockets import Listen
+from plimsoll.storage.database import Database
+from plimsoll.storage.schema import migrate
 from tests.support.databases import run_sql
 
 
@@ -27,7 +27,9 @@ from tests.support.databases import run_sql
 def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A directory and an environment of our own: `serve` writes settings for its workers into the latter."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("plimsoll.logs.set_up", lambda _: None)  # this process has a log of its own
+    monkeypatch.setattr(
+        "plimsoll.config.logging_setup.set_up", lambda _: None
+    )  # this process has a log of its own
     before = dict(os.environ)
     for name in before:
         if name.startswith(("OS_", "PLIMSOLL_")):

@@ -10,8 +10,8 @@ from rpds import HashTrieMap
 
 from plimsoll.domain.catalog import Catalog, Term
 from plimsoll.domain.consumer import Account, Allocation
+from plimsoll.domain.database_semantics import DatabaseSemantics
 from plimsoll.domain.inventory import Inventory
-from plimsoll.domain.keeping import Keeping
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.usage import with_holding
 from plimsoll.domain.world import World
@@ -57,14 +57,14 @@ def test_no_field_of_an_inventory_is_left_out() -> None:
     given = Inventory(8, 1, 2, 4, 2, 1.6)
     plain = every_field(Inventory(0))
     assert [name for name, value in every_field(given).items() if value == plain[name]] == ["modified_at"]
-    kept = Keeping(ratio=round).inventory(given, LATER)
+    kept = DatabaseSemantics(ratio=round).inventory(given, LATER)
     assert every_field(kept) == every_field(replace(given, allocation_ratio=2, modified_at=LATER))
 
 
 def test_no_field_of_a_world_is_left_out() -> None:
     classes, traits, types = [Catalog([Term(number, f"CUSTOM_{number}", NOW)]) for number in (1, 2, 3)]
     usages = with_holding(HashTrieMap(), str, Account("red", "ann", None), (Allocation("host", "VCPU", 5),))
-    world = World.of([HOST], classes, traits, types, Keeping(ratio=round), usages)
+    world = World.of([HOST], classes, traits, types, DatabaseSemantics(ratio=round), usages)
     plain = every_field(World())
     assert [name for name, value in every_field(world).items() if value == plain[name]] == []
     changed = HOST.changed(used={})

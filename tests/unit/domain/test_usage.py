@@ -2,12 +2,12 @@
 
 """Sums of usage by owner: in step with the allocations, whatever becomes of them."""
 
-from plimsoll.domain.claims import Claim, claim, release
 from plimsoll.domain.consumer import NOWHERE, Account, Allocation, Consumer, Holding
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.effects import AllocationsReplaced, ClassRenamed
 from plimsoll.domain.inventory import Inventory
-from plimsoll.domain.reshape import NewInventories, Reshape, reshape
+from plimsoll.domain.rules.allocations import Claim, claim, release
+from plimsoll.domain.rules.reshape import NewInventories, Reshape, reshape
 from plimsoll.domain.usage import CONSUMERS, Sums
 from tests.support.worlds import NOON, draft, holding, provider
 

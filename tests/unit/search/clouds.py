@@ -10,11 +10,11 @@ from typing import Any
 from plimsoll.domain.catalog import Catalog, Term
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
 from plimsoll.domain.world import World
-from plimsoll.search.answer import Candidate, Candidates
 from plimsoll.search.budget import Budget
-from plimsoll.search.candidates import find_candidates
-from plimsoll.search.index import Index
+from plimsoll.search.find import find_candidates
+from plimsoll.search.index.index import Index
 from plimsoll.search.request import CandidatesRequest, Conditions, Group, Order
+from plimsoll.search.result import Candidate, Candidates
 from tests.support.worlds import provider
 
 CLASSES = Catalog(Term(number, name) for number, name in enumerate(["VCPU", "MEMORY_MB", "DISK_GB", "PCI"]))

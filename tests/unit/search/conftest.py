@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from plimsoll.search import visit
+from plimsoll.search.combine import order
 
 
 @pytest.fixture(params=["in bulk", "one by one"])
 def both_ways(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "one by one":
-            patch.setattr(visit, "MOST_PARTIAL", 0)
+            patch.setattr(order, "MOST_PARTIAL", 0)
         yield

@@ -7,12 +7,12 @@ from __future__ import annotations
 import pytest
 
 from plimsoll.domain.provider import Provider
-from plimsoll.search import combine
-from plimsoll.search.answer import PIECE_ENTRIES
 from plimsoll.search.budget import PAUSE_AFTER, Budget, BudgetExceeded, SearchCancelled
-from plimsoll.search.candidates import MAX_ENTRIES
-from plimsoll.search.combine import Positions
+from plimsoll.search.combine import backtrack
+from plimsoll.search.combine.backtrack import Positions
+from plimsoll.search.find import MAX_ENTRIES
 from plimsoll.search.request import Group, Order
+from plimsoll.search.result import PIECE_ENTRIES
 from tests.unit.search.clouds import Cloud, group, host, told
 
 
@@ -90,7 +90,7 @@ def test_a_long_search_pauses_and_ends_when_its_client_has_gone() -> None:
 
 
 def test_positions_that_lead_nowhere_are_kept_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(combine, "MAX_POSITION_CELLS", 1000)
+    monkeypatch.setattr(backtrack, "MAX_POSITION_CELLS", 1000)
     positions = Positions()
     kept = []
     for number in range(100):

@@ -5,8 +5,8 @@
 from plimsoll.domain.inventory import Inventory
 from plimsoll.search import filters
 from plimsoll.search.filters import Filter, Reason, Tally, narrow
-from plimsoll.search.index import Index
-from plimsoll.search.rows import numbers_of
+from plimsoll.search.index.bitset import numbers_of
+from plimsoll.search.index.index import Index
 from tests.unit.search.clouds import host, uuids
 
 INDEX = Index.build(

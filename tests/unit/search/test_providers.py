@@ -8,7 +8,7 @@ import pytest
 
 from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
 from plimsoll.domain.world import World
-from plimsoll.search.picked import Picked
+from plimsoll.search.index.selection import Selection
 from plimsoll.search.providers import find_providers
 from plimsoll.search.request import Conditions, ProvidersRequest
 from tests.unit.search.clouds import CLASSES, TRAITS, Cloud, amounts, any_of, host, names
@@ -26,7 +26,7 @@ def listed(cloud: Cloud = CLOUD, **wanted: Any) -> Any:
         wanted.pop("uuid", None), wanted.pop("name", None), Conditions(**wanted), resources
     )
     found = find_providers(cloud.world, cloud.index, request)
-    return [provider.uuid for provider in found] if isinstance(found, Picked) else found
+    return [provider.uuid for provider in found] if isinstance(found, Selection) else found
 
 
 def test_an_empty_request_lists_all_in_the_order_of_their_creation() -> None:

@@ -9,7 +9,13 @@ import logging
 
 import pytest
 
-from plimsoll.storage.faults import Busy, NotPermitted, Overtaken, Refusing, Unreachable
+from plimsoll.storage.errors import (
+    Busy,
+    NotPermitted,
+    Overtaken,
+    Refusing,
+    Unreachable,
+)
 from plimsoll.storage.outage import Outage
 
 

@@ -13,7 +13,8 @@ import argparse
 import click
 
 from placement import alone, settings
-from plimsoll import cli, config
+from plimsoll import cli
+from plimsoll.config import loader
 
 FAILED = 1
 EVERYWHERE = "0.0.0.0"  # noqa: S104  # what no --host has always meant; with noauth2 it is refused
@@ -25,8 +26,8 @@ def main() -> int:
     wanted = _parser().parse_args()
     try:
         alone.require()
-        settings.require_database(config.load())
-    except (alone.BesideReferenceError, config.ConfigError) as problem:
+        settings.require_database(loader.load())
+    except (alone.BesideReferenceError, loader.ConfigError) as problem:
         click.echo(f"Error: {problem}", err=True)
         return FAILED
     words = ["serve", "--host", wanted.host or EVERYWHERE, "--port", str(wanted.port)]

@@ -15,7 +15,7 @@ import click
 from oslo_config import cfg
 
 from placement import alone, conf, settings
-from plimsoll import config
+from plimsoll.config import loader
 
 FAILED = 1
 NO_COMMAND = 1
@@ -31,7 +31,7 @@ def run(add_parsers: Callable[[Any], None], version: str | None = None) -> int:
         settled = _parsed(add_parsers, version)
         act: Act = getattr(settled.command, "act", _explain)
         return act(settled) or 0
-    except (alone.BesideReferenceError, config.ConfigError) as problem:
+    except (alone.BesideReferenceError, loader.ConfigError) as problem:
         click.echo(f"Error: {problem}", err=True)
     except click.ClickException as problem:
         problem.show()
@@ -42,7 +42,7 @@ def _parsed(add_parsers: Callable[[Any], None], version: str | None) -> cfg.Conf
     settled = cfg.ConfigOpts()
     conf.register_opts(settled)
     settled.register_cli_opt(cfg.SubCommandOpt("command", handler=add_parsers))
-    config.parsed(settled, sys.argv[1:], Path(sys.argv[0]).name, version)
+    loader.parsed(settled, sys.argv[1:], Path(sys.argv[0]).name, version)
     settings.require_database(settled)
     return settled
 

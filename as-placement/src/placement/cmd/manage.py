@@ -10,7 +10,7 @@ from oslo_config import cfg
 
 import plimsoll
 from placement.cmd import command
-from plimsoll.cli import upkeep
+from plimsoll.cli import db_commands
 
 
 def main() -> int:
@@ -29,8 +29,8 @@ def _add_parsers(parsers: Any) -> None:
         parser.set_defaults(act=act)
         return parser
 
-    add("sync", upkeep.sync, "Create what is missing: tables of Placement, tables of Plimsoll.")
-    add("version", upkeep.print_version, "Print the revision of the schema, or None.")
+    add("sync", db_commands.sync, "Create what is missing: tables of Placement, tables of Plimsoll.")
+    add("version", db_commands.print_version, "Print the revision of the schema, or None.")
     stamp = add("stamp", _stamp, "Record a revision of the schema, and change nothing else.")
     stamp.add_argument("version", help="the revision; head is the newest")
     migrations = add(
@@ -40,8 +40,8 @@ def _add_parsers(parsers: Any) -> None:
 
 
 def _stamp(conf: cfg.ConfigOpts) -> None:
-    upkeep.stamp(conf, conf.command.version)
+    db_commands.stamp(conf, conf.command.version)
 
 
 def _migrate_data(conf: cfg.ConfigOpts) -> int:
-    return upkeep.migrate_data(conf, conf.command.max_count)
+    return db_commands.migrate_data(conf, conf.command.max_count)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from oslo_config import cfg
 from oslo_log import log
 
-from plimsoll import config
+from plimsoll.config import loader
 
 __all__ = ["register_opts"]
 
@@ -15,4 +15,4 @@ __all__ = ["register_opts"]
 def register_opts(conf: cfg.ConfigOpts) -> None:
     """Make every option known to `conf`, those of the log as options of a command line too."""
     log.register_options(conf)
-    config.register(conf)
+    loader.register(conf)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from oslo_config import cfg
 from oslo_policy import opts as policy_opts
 
-from plimsoll.config import list_opts
+from plimsoll.config.loader import list_opts
 
 __all__ = ["list_opts", "set_lib_defaults"]
 

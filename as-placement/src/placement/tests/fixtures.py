@@ -10,8 +10,8 @@ import fixtures
 from oslo_config import fixture as config_fixture
 from sqlalchemy import make_url
 
-from plimsoll import config
-from plimsoll.cli import upkeep
+from plimsoll.cli import db_commands
+from plimsoll.config import loader
 
 __all__ = ["Database"]
 
@@ -30,14 +30,14 @@ class Database(fixtures.Fixture):
     def setUp(self) -> None:
         super().setUp()
         conf = self.conf_fixture.conf
-        config.register(conf)
+        loader.register(conf)
         url = conf.placement_database.connection
         if not url or _is_in_memory(url):
             file = Path(self.useFixture(fixtures.TempDir()).path) / "placement.sqlite"
             self.conf_fixture.config(
                 group="placement_database", connection=f"sqlite:///{file}", sqlite_synchronous=False
             )
-        upkeep.sync(conf)
+        db_commands.sync(conf)
 
 
 def _is_in_memory(url: str) -> bool:

@@ -15,10 +15,10 @@ from typing import Any, Protocol, Self
 
 from sqlalchemy import URL, Connection
 
-from plimsoll.domain.keeping import Keeping
-from plimsoll.storage.faults import DatabaseFault, ValueNotKept
+from plimsoll.domain.database_semantics import DatabaseSemantics
+from plimsoll.storage.errors import DatabaseFault, ValueNotKept
 from plimsoll.storage.head import Head
-from plimsoll.storage.statements import Statement
+from plimsoll.storage.sql import Statement
 
 
 class UnusableDatabaseError(Exception):
@@ -53,7 +53,7 @@ class Dialect(Protocol):
 
     where: str
 
-    def keeping(self) -> Keeping:
+    def keeping(self) -> DatabaseSemantics:
         """How this database keeps texts and ratios."""
 
     def read(self) -> AbstractContextManager[Connection]:

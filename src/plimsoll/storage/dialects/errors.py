@@ -9,7 +9,7 @@ from collections.abc import Callable
 from sqlalchemy import Dialect
 from sqlalchemy.exc import DataError, DBAPIError
 
-from plimsoll.storage.faults import ValueNotKept
+from plimsoll.storage.errors import ValueNotKept
 
 FaultOf = Callable[[BaseException], Exception | None]
 """What an error of the driver means, if it is neither our mistake nor a row's."""

@@ -19,12 +19,12 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import URL, Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from plimsoll.domain.keeping import Keeping
+from plimsoll.domain.database_semantics import DatabaseSemantics
+from plimsoll.runtime.scheduling import BusyPoll
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.dialects.collation import Collation, ratio_in_single_precision
-from plimsoll.storage.dialects.messages import Quote, answers_of, filled
-from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
-from plimsoll.storage.faults import (
+from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, ServerDialect
+from plimsoll.storage.errors import (
     Busy,
     ConstraintFailed,
     DatabaseFault,
@@ -40,9 +40,9 @@ from plimsoll.storage.faults import (
     ValueNotKept,
     asked_again_if_lost,
 )
+from plimsoll.storage.fast.multi_statement import Quote, answers_of, filled
 from plimsoll.storage.head import GUARD, QUERY
-from plimsoll.storage.statements import Statement
-from plimsoll.turns import Lookout
+from plimsoll.storage.sql import Statement
 
 ROWS_SECONDS = 250e-6
 """In which a server on the same machine, or nearly so, finds a few rows."""
@@ -100,11 +100,11 @@ _ABOUT = text(
 _DEFAULT = text("SELECT @@collation_database, @@character_set_database")
 
 
-class MySQL(Server):
+class MySQL(ServerDialect):
     def __init__(self, url: URL, options: DatabaseOptions) -> None:
         driver = "mysqldb" if url.drivername.endswith("+mysqldb") else "pymysql"
-        self._packets = import_module("plimsoll.storage.dialects.packets") if driver == "pymysql" else None
-        self._rows_come = Lookout(ROWS_SECONDS)
+        self._packets = import_module("plimsoll.storage.fast.mysql_protocol") if driver == "pymysql" else None
+        self._rows_come = BusyPoll(ROWS_SECONDS)
         self._limits: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         """The longest message that each connection takes, in bytes."""
         # What the reference's URLs call utf8 has no room for every character; the tables decide what they keep.
@@ -172,7 +172,7 @@ class MySQL(Server):
         self._limits[connection] = int(cursor.fetchone()[0]) - BESIDE_STATEMENTS
         cursor.close()
 
-    def get_to_know(self, connection: Connection) -> Keeping:
+    def get_to_know(self, connection: Connection) -> DatabaseSemantics:
         about = str(connection.scalar(text("SELECT VERSION()")))
         mariadb = "mariadb" in about.lower()
         version = tuple(connection.dialect.server_version_info or (0,))
@@ -187,7 +187,7 @@ class MySQL(Server):
         connection.detach()
         collation, charset = connection.execute(_ABOUT).first() or connection.execute(_DEFAULT).one()
         collated = Collation(collation, charset, self._weights)
-        return Keeping(key=collated.key, ratio=ratio_in_single_precision)
+        return DatabaseSemantics(key=collated.key, ratio=ratio_in_single_precision)
 
     def _weights(self, query: str, parameters: tuple[str, ...]) -> list[Any]:
         return asked_again_if_lost(lambda: self._weighed(query, parameters))

@@ -15,14 +15,13 @@ import psycopg
 from sqlalchemy import URL, Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from plimsoll.domain.keeping import Keeping
+from plimsoll.domain.database_semantics import DatabaseSemantics
+from plimsoll.runtime.scheduling import give_way, wait_for_input, wait_for_input_or_room
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
-from plimsoll.storage.dialects.byname import ByName
 from plimsoll.storage.dialects.errors import translated
-from plimsoll.storage.dialects.messages import Quote, answers_of
-from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, Server
-from plimsoll.storage.dialects.writing import of
-from plimsoll.storage.faults import (
+from plimsoll.storage.dialects.server import ABANDONED_SECONDS, CONNECT_SECONDS, LOCK_SECONDS, ServerDialect
+from plimsoll.storage.dialects.transaction import of
+from plimsoll.storage.errors import (
     Busy,
     ConstraintFailed,
     DatabaseFault,
@@ -37,9 +36,10 @@ from plimsoll.storage.faults import (
     Unreachable,
     ValueNotKept,
 )
+from plimsoll.storage.fast.multi_statement import Quote, answers_of
+from plimsoll.storage.fast.prepared import PreparedNames
 from plimsoll.storage.head import GUARD, QUERY
-from plimsoll.storage.statements import Statement
-from plimsoll.turns import give_way, wait_for_input, wait_for_input_or_room
+from plimsoll.storage.sql import Statement
 
 T = TypeVar("T")
 
@@ -100,13 +100,13 @@ _INTEGERS = frozenset((20, 21, 23))
 _DONE = (psycopg.pq.ExecStatus.COMMAND_OK, psycopg.pq.ExecStatus.TUPLES_OK)
 
 
-class PostgreSQL(Server):
+class PostgreSQL(ServerDialect):
     begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
     def __init__(self, url: URL, options: DatabaseOptions) -> None:
         # psycopg2 is what the reference's URLs name, or mean when they name none.
         super().__init__(url.set(drivername="postgresql+psycopg"), options)
-        self._by_name: WeakKeyDictionary[psycopg.Connection[Any], ByName] = WeakKeyDictionary()
+        self._by_name: WeakKeyDictionary[psycopg.Connection[Any], PreparedNames] = WeakKeyDictionary()
         self._sessions_are_ours = True
 
     def connect_arguments(self) -> dict[str, Any]:
@@ -142,13 +142,13 @@ class PostgreSQL(Server):
         connection.autocommit = True
         _rows(connection, connection.pgconn.prepare(_HEAD, QUERY.encode()))
 
-    def get_to_know(self, connection: Connection) -> Keeping:
+    def get_to_know(self, connection: Connection) -> DatabaseSemantics:
         version = int(connection.scalar(text("SHOW server_version_num"))) // 10_000
         if version < OLDEST:
             raise UnusableDatabaseError(
                 f"{self.where} is PostgreSQL {version}; Plimsoll needs {OLDEST} or later."
             )
-        return Keeping(keeps=_keeps)
+        return DatabaseSemantics(keeps=_keeps)
 
     @contextlib.contextmanager
     def schema_lock(self, connection: Connection) -> Iterator[None]:
@@ -183,7 +183,7 @@ class PostgreSQL(Server):
             return
         writing = of(connection)
         assert writing is not None, "a transaction that writes"
-        known = self._by_name.setdefault(writing.driver, ByName())
+        known = self._by_name.setdefault(writing.driver, PreparedNames())
         try:
             super().run_last(connection, known.told(statements))
         except (AnotherSession, DBAPIError) as error:

@@ -18,20 +18,32 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 from sqlalchemy.pool import NullPool, QueuePool
 
-from plimsoll.domain.keeping import EXACT, Keeping
+from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
+from plimsoll.runtime.scheduling import BusyPoll, has_input
 from plimsoll.storage.dialects.base import DatabaseOptions
-from plimsoll.storage.dialects.contact import FirstContact
+from plimsoll.storage.dialects.connection_cache import CachedConnection, ConnectionCache
 from plimsoll.storage.dialects.errors import as_sqlalchemys
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
-from plimsoll.storage.dialects.kept import AtHand, Kept
-from plimsoll.storage.dialects.messages import Quote, filled, joined, messages
-from plimsoll.storage.dialects.probe import Probe
-from plimsoll.storage.dialects.writers import Writers, send_nothing
-from plimsoll.storage.dialects.writing import Writing, of, tell_outcome
-from plimsoll.storage.faults import Busy, DatabaseFault, NotPermitted, Overtaken, Unreachable, ValueNotKept
+from plimsoll.storage.dialects.head_probe import HeadProbe
+from plimsoll.storage.dialects.startup import StartupCheck
+from plimsoll.storage.dialects.transaction import Transaction, of, tell_outcome
+from plimsoll.storage.dialects.writers import WriteConnections, send_nothing
+from plimsoll.storage.errors import (
+    Busy,
+    DatabaseFault,
+    NotPermitted,
+    Overtaken,
+    Unreachable,
+    ValueNotKept,
+)
+from plimsoll.storage.fast.multi_statement import (
+    Quote,
+    filled,
+    joined,
+    messages,
+)
 from plimsoll.storage.head import QUERY, Head
-from plimsoll.storage.statements import Statement, query
-from plimsoll.turns import Lookout, has_input
+from plimsoll.storage.sql import Statement, query
 
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 10
@@ -50,7 +62,7 @@ MOST_THREADS = 1 << 16
 POOL_SIZE, MAX_OVERFLOW, POOL_SECONDS = 5, 50, 30
 
 
-class Server(ABC):
+class ServerDialect(ABC):
     """One database on a server. What differs between servers is in the methods that have no body here."""
 
     begin = ""
@@ -73,7 +85,7 @@ class Server(ABC):
         self._writing = self._engine(1, MAX_OVERFLOW, **alone)
         dialect = self._writing.dialect
         self._drivers_error = dialect.loaded_dbapi.Error
-        self._writers = Writers(
+        self._writers = WriteConnections(
             self._writing,
             self.fault_of,
             recycle_seconds=options.connection_recycle_time,
@@ -85,9 +97,9 @@ class Server(ABC):
         self._glancers = self._engine(options.max_pool_size or POOL_SIZE, overflow, **alone)
         looking = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments(), **alone)
         event.listen(looking, "connect", lambda connection, _: self.set_up_reader(connection))
-        self._lookers = Kept(
+        self._lookers = ConnectionCache(
             looking,
-            lambda: AtHand(looking.raw_connection()),
+            lambda: CachedConnection(looking.raw_connection()),
             options.max_pool_size or POOL_SIZE,
             options.connection_recycle_time,
         )
@@ -101,9 +113,9 @@ class Server(ABC):
         # Without a pool: who asks anew because a connection was lost must not be given another lost one.
         self._fresh = create_engine(self._url, poolclass=NullPool, connect_args=self.connect_arguments())
         event.listen(self._fresh, "connect", lambda connection, _: self.set_up_writer(connection))
-        self._head_comes = Lookout(HEAD_SECONDS)
-        self._probe = Probe(self._connect_probe, self.say_head, self._hear_head_soon)
-        self._met = FirstContact(self.where, self._options, self._get_acquainted, self.fault_of)
+        self._head_comes = BusyPoll(HEAD_SECONDS)
+        self._probe = HeadProbe(self._connect_probe, self.say_head, self._hear_head_soon)
+        self._met = StartupCheck(self.where, self._options, self._get_acquainted, self.fault_of)
         self._keeping = EXACT
 
     def _engine(self, pool_size: int, max_overflow: int, **options: Any) -> Engine:
@@ -143,7 +155,7 @@ class Server(ABC):
         """A new connection of the driver, each statement of which is a transaction by itself."""
 
     @abstractmethod
-    def get_to_know(self, connection: Connection) -> Keeping:
+    def get_to_know(self, connection: Connection) -> DatabaseSemantics:
         """At the first contact: is this a server that we can use, and how does it keep things?"""
 
     @abstractmethod
@@ -207,7 +219,7 @@ class Server(ABC):
     def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
         return ()
 
-    def keeping(self) -> Keeping:
+    def keeping(self) -> DatabaseSemantics:
         self._meet()
         return self._keeping
 
@@ -232,7 +244,7 @@ class Server(ABC):
         with (
             self._connected(self._writing) as connection,
             self.schema_lock(connection),
-            Writing(connection, self.fault_of),
+            Transaction(connection, self.fault_of),
         ):
             yield connection
 
@@ -249,7 +261,7 @@ class Server(ABC):
         except self._drivers_error as error:
             raise as_sqlalchemys(error, connection.dialect) from error
 
-    def _asked(self, writing: Writing | None, driver: Any, queries: Sequence[str]) -> list[list[Any]]:
+    def _asked(self, writing: Transaction | None, driver: Any, queries: Sequence[str]) -> list[list[Any]]:
         """What comes first in a transaction that writes begins it, and takes the head that it expects."""
         first: list[str] = []
         expected = None
@@ -307,7 +319,7 @@ class Server(ABC):
             raise as_sqlalchemys(error, connection.dialect) from error
         writing.committed = True
 
-    def _after_begin(self, writing: Writing, statements: Sequence[Statement]) -> Sequence[Statement]:
+    def _after_begin(self, writing: Transaction, statements: Sequence[Statement]) -> Sequence[Statement]:
         """Whether the head is the expected one is told by the first of the statements."""
         if writing.begun:
             return statements

@@ -18,15 +18,21 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import QueuePool
 
-from plimsoll.domain.keeping import EXACT, Keeping
+from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
+from plimsoll.runtime.scheduling import (
+    InlineOrOffload,
+    Pace,
+    give_way,
+    offload,
+)
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
+from plimsoll.storage.dialects.connection_cache import CachedConnection, ConnectionCache
 from plimsoll.storage.dialects.errors import as_sqlalchemys
 from plimsoll.storage.dialects.forks import begin_anew_after_fork
-from plimsoll.storage.dialects.kept import AtHand, Kept
-from plimsoll.storage.dialects.turnstile import Turnstile
-from plimsoll.storage.dialects.writers import Writers, send_nothing
-from plimsoll.storage.dialects.writing import of, tell_outcome
-from plimsoll.storage.faults import (
+from plimsoll.storage.dialects.transaction import of, tell_outcome
+from plimsoll.storage.dialects.write_queue import WriteQueue
+from plimsoll.storage.dialects.writers import WriteConnections, send_nothing
+from plimsoll.storage.errors import (
     Busy,
     ConstraintFailed,
     DatabaseFault,
@@ -38,8 +44,7 @@ from plimsoll.storage.faults import (
     ValueNotKept,
 )
 from plimsoll.storage.head import GUARD, QUERY, Head
-from plimsoll.storage.statements import Statement, query
-from plimsoll.turns import Errand, Pace, aside, give_way
+from plimsoll.storage.sql import Statement, query
 
 # Our own writers queue at the turnstile, so only a stranger (a shell, a backup) can make SQLite wait at all.
 BUSY_SECONDS = 15.0
@@ -90,7 +95,7 @@ class SQLite:
         self.where = str(self.path)
         self._url = url.set(database=self.where)
         self._options = options
-        self._commit = Errand(LONG_COMMIT)
+        self._commit = InlineOrOffload(LONG_COMMIT)
         self._start_afresh()
         begin_anew_after_fork(self)
 
@@ -99,18 +104,20 @@ class SQLite:
         idle_readers = self._options.max_pool_size or IDLE_READERS
         self._readers = self._engine(_set_up_reader, idle_readers, max_overflow=-1)
         event.listen(self._readers, "begin", _begin_reading)
-        self._lookers = Kept(self._readers, lambda: AtHand(self._readers.raw_connection()), idle_readers)
+        self._lookers = ConnectionCache(
+            self._readers, lambda: CachedConnection(self._readers.raw_connection()), idle_readers
+        )
         # Whoever writes begins and ends it by itself; to SQLAlchemy each statement is a transaction.
         self._writing = self._engine(self._set_up_writer, 1, max_overflow=0, isolation_level="AUTOCOMMIT")
         for end in ("do_commit", "do_rollback"):
             setattr(self._writing.dialect, end, send_nothing)
-        self._writers = Writers(self._writing, self.fault_of)
-        self._turnstile = Turnstile(self.path.with_name(self.path.name + ".writers"))
+        self._writers = WriteConnections(self._writing, self.fault_of)
+        self._turnstile = WriteQueue(self.path.with_name(self.path.name + ".writers"))
         self._probe: sqlite3.Connection | None = None
         self._probe_lock = threading.Lock()
         self._seen: tuple[int, Head] | None = None
 
-    def keeping(self) -> Keeping:
+    def keeping(self) -> DatabaseSemantics:
         return EXACT
 
     @contextlib.contextmanager
@@ -170,7 +177,7 @@ class SQLite:
                 pause()
             try:
                 if len(statements) > MANY_STATEMENTS:
-                    aside(lambda: driver.execute("COMMIT"))
+                    offload(lambda: driver.execute("COMMIT"))
                 else:
                     self._commit.do(lambda: driver.execute("COMMIT"))  # it waits for the disk
             except Exception as error:

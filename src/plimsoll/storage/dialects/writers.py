@@ -10,16 +10,16 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
+from plimsoll.storage.dialects.connection_cache import ConnectionCache, never
 from plimsoll.storage.dialects.errors import FaultOf, translated
-from plimsoll.storage.dialects.kept import Kept, never
-from plimsoll.storage.dialects.writing import Writing
+from plimsoll.storage.dialects.transaction import Transaction
 from plimsoll.storage.head import Head
 
 MOST_KEPT = 2
 """While one writes, the next is being prepared."""
 
 
-class Writers:
+class WriteConnections:
     """The connections of an engine that write. For any thread."""
 
     def __init__(
@@ -33,9 +33,11 @@ class Writers:
     ) -> None:
         self._connect = connect or engine.connect
         self._fault_of = fault_of
-        self._kept: Kept[_Writing] = Kept(engine, self._new, MOST_KEPT, recycle_seconds, is_lost)
+        self._kept: ConnectionCache[_WriteConnection] = ConnectionCache(
+            engine, self._new, MOST_KEPT, recycle_seconds, is_lost
+        )
 
-    def writing(self, expected: Head | None = None) -> Writing:
+    def writing(self, expected: Head | None = None) -> Transaction:
         """A transaction."""
         writing = self._kept.take()
         writing.expected = expected
@@ -44,19 +46,21 @@ class Writers:
     def let_go(self) -> None:
         self._kept.let_go()
 
-    def _new(self) -> _Writing:
+    def _new(self) -> _WriteConnection:
         try:
-            return _Writing(self._connect(), self._fault_of, self._kept)
+            return _WriteConnection(self._connect(), self._fault_of, self._kept)
         except DBAPIError as error:
             raise translated(error, self._fault_of) from error
 
 
-class _Writing(Writing):
+class _WriteConnection(Transaction):
     """On a connection that the next one gets. One that was not even able to roll back serves no other."""
 
     __slots__ = ("_kept",)
 
-    def __init__(self, connection: Connection, fault_of: FaultOf, kept: Kept[_Writing]) -> None:
+    def __init__(
+        self, connection: Connection, fault_of: FaultOf, kept: ConnectionCache[_WriteConnection]
+    ) -> None:
         super().__init__(connection, fault_of)
         self._kept = kept
 

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Providers as they are made and changed."""
+
+from __future__ import annotations
+
+from plimsoll.api.placement.bodies.body import Body
+from plimsoll.api.placement.bodies.patterns import UUID
+from plimsoll.api.placement.features import Feature as F
+from plimsoll.api.placement.schemas import Field, ObjectSchema
+
+_NAME = Field("name", {"type": "string", "maxLength": 200})
+_PARENT = Field(
+    "parent_provider_uuid", {"anyOf": [UUID, {"type": "null"}]}, since=F.PROVIDER_TREES, required=False
+)
+
+CREATE = Body(ObjectSchema(_NAME, Field("uuid", UUID, required=False), _PARENT))
+CHANGE = Body(ObjectSchema(_NAME, _PARENT))

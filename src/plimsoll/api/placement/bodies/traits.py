@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The traits of a provider, and the name of a trait that is to be made."""
+
+from __future__ import annotations
+
+from plimsoll.api.placement.bodies.body import Body
+from plimsoll.api.placement.bodies.patterns import CUSTOM_NAME, GENERATION
+from plimsoll.api.placement.schemas import Field, ObjectSchema
+
+_TRAIT = {"type": "string", "minLength": 1, "maxLength": 255}
+
+SET = Body(
+    ObjectSchema(
+        Field("traits", {"type": "array", "items": _TRAIT}),
+        Field("resource_provider_generation", GENERATION),
+    )
+)
+
+CUSTOM = Body({**_TRAIT, "pattern": CUSTOM_NAME})

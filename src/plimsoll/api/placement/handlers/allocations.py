@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Allocations, claimed, shown and let go."""
+
+from __future__ import annotations
+
+from plimsoll.api.placement.bodies.allocations import (
+    ONE_CONSUMER,
+    SEVERAL_CONSUMERS,
+    claim_of,
+    claims_of,
+)
+from plimsoll.api.placement.queries.usages import allocations_request
+from plimsoll.api.placement.request import ApiRequest, accepted
+from plimsoll.api.placement.uuids import as_usual
+from plimsoll.api.placement.views import allocations as views
+from plimsoll.http.problems import Problem
+from plimsoll.http.response import Response, document, now
+from plimsoll.service import allocations
+
+
+def of_consumer(call: ApiRequest) -> Response:
+    found = allocations.of_consumer(call.placement, call.params["consumer_uuid"])
+    return document(views.of_consumer(found, call.version), found.modified_at or now())
+
+
+def of_provider(call: ApiRequest) -> Response:
+    found = accepted(allocations.of_provider(call.placement, call.params["uuid"]))
+    return document(views.of_provider(found, call.version), found.modified_at or now())
+
+
+def of_owner(call: ApiRequest) -> Response:
+    owner = allocations_request(call.query_string, call.version)
+    return document(views.of_owner(allocations.of_owner(call.placement, owner.project, owner.user)), now())
+
+
+def claim(call: ApiRequest) -> Response:
+    given = call.params["consumer_uuid"]
+    consumer = as_usual(given)
+    if consumer is None:
+        raise Problem(400, f"Malformed consumer_uuid: {given}")
+    claimed = claim_of(consumer, call.read(ONE_CONSUMER), call.version)
+    accepted(allocations.claim(call.placement, call.actor, [claimed]), consumer=consumer)
+    return Response(204)
+
+
+def claim_for_several(call: ApiRequest) -> Response:
+    content = call.read(SEVERAL_CONSUMERS)
+    accepted(allocations.claim(call.placement, call.actor, claims_of(content, call.version)))
+    return Response(204)
+
+
+def release(call: ApiRequest) -> Response:
+    accepted(allocations.release(call.placement, call.actor, call.params["consumer_uuid"]))
+    return Response(204)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Allocation candidates."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+
+from plimsoll.api.placement.errors import Refused
+from plimsoll.api.placement.queries.candidates import candidates_request
+from plimsoll.api.placement.request import ApiRequest, accepted
+from plimsoll.api.placement.views import candidates as views
+from plimsoll.domain.refusals import SearchAbandoned
+from plimsoll.http import timings
+from plimsoll.http.problems import Problem, shortened
+from plimsoll.http.response import Response, now
+from plimsoll.runtime import memory
+from plimsoll.runtime.permit import permit_of
+from plimsoll.search.budget import Budget, SearchCancelled
+from plimsoll.search.request import CandidatesRequest
+from plimsoll.search.result import LARGE_ENTRIES, Candidates
+from plimsoll.service import candidates
+
+_LONGEST_LOGGED = 500
+"""Characters of a query in a log line."""
+_searching_large = threading.BoundedSemaphore(2)
+"""Held from the search to the end of the encoding, if the answer may be large: each takes up to 20 MB meanwhile."""
+_encoding_large = threading.Lock()
+"""Held while a large answer is encoded: several of them at the same time would take the memory of all."""
+_LONGEST_WAIT = 60.0
+"""Seconds that a search may wait for others: each takes a second for 50 MB, and more on a busy machine."""
+_TRIMMED_BYTES = 10 << 20
+_TOO_MANY_SEARCHES = "Too many searches for thousands of allocation candidates are in progress. Try again, or ask for fewer with limit."
+_NO_MEMORY = (
+    "The responses that other clients have not received yet take the memory that this one would need."
+    " Try again, or ask for fewer candidates with limit."
+)
+
+
+def find(call: ApiRequest) -> Response:
+    body = candidates.cached(call.placement, call.query_string, call.version, lambda: _found(call))
+    return Response(200, body, modified=now())
+
+
+def _found(call: ApiRequest) -> tuple[bytes, bool]:
+    """The answer, and whether it may be kept. One without candidates is not, so that each is logged."""
+    request = candidates_request(call.query_string, call.version)
+    permit = permit_of(call.environ)
+    is_large = request.limit is None or request.limit * len(request.groups) > LARGE_ENTRIES
+    with _turn(call) if is_large else contextlib.nullcontext():
+        permit.begin_computation()
+        budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
+        timings.lap(call.environ, timings.OTHER)
+        try:
+            logged = shortened(call.query_string, _LONGEST_LOGGED)
+            found = accepted(candidates.find(call.placement, request, logged, budget))
+        finally:
+            timings.lap(call.environ, timings.SEARCH)
+        try:
+            body = _encoded(found, request, call, budget)
+        except SearchCancelled:
+            raise Refused(SearchAbandoned(), {}) from None
+        timings.lap(call.environ, timings.ENCODING)
+    return body, found.is_complete and len(found.requests) > 0
+
+
+@contextlib.contextmanager
+def _turn(call: ApiRequest) -> Iterator[None]:
+    """Wait until few enough other searches may find a large answer."""
+    if not _searching_large.acquire(blocking=False):
+        with permit_of(call.environ).released():
+            is_acquired = _searching_large.acquire(timeout=_LONGEST_WAIT)
+        if not is_acquired:
+            raise Problem(503, _TOO_MANY_SEARCHES, retry_after=5)
+    try:
+        yield
+    finally:
+        _searching_large.release()
+
+
+def _encoded(found: Candidates, request: CandidatesRequest, call: ApiRequest, budget: Budget) -> bytes:
+    if not found.requests.is_large:
+        return views.candidates(found, request, call.version, budget.pause_if_due)
+    permit = permit_of(call.environ)
+    with permit.released():
+        _encoding_large.acquire()
+    try:
+        with permit.released():
+            has_memory = permit.wait_for_memory()
+        if not has_memory:
+            raise Problem(503, _NO_MEMORY, retry_after=5)
+        body = views.candidates(found, request, call.version, budget.pause_if_due)
+        if len(body) > _TRIMMED_BYTES:
+            memory.trim()
+        return body
+    finally:
+        _encoding_large.release()

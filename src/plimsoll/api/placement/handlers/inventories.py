@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Inventories of a provider. A write answers with the figures as the client wrote them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from plimsoll.api.placement.bodies import inventories as bodies
+from plimsoll.api.placement.errors import Refused
+from plimsoll.api.placement.features import Feature as F
+from plimsoll.api.placement.request import ApiRequest, accepted
+from plimsoll.api.placement.views import inventories as views
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.refusals import InventoryMissing
+from plimsoll.http.response import Response, document, latest
+from plimsoll.service import inventories, providers
+
+
+def index(call: ApiRequest) -> Response:
+    provider = _provider(call)
+    figures = {name: views.figures_of(inventory) for name, inventory in provider.inventories.items()}
+    return document(views.inventories(figures, provider.generation), _last_change(provider))
+
+
+def show(call: ApiRequest) -> Response:
+    provider = _provider(call)
+    name = call.params["resource_class"]
+    inventory = provider.inventories.get(name)
+    if inventory is None:
+        raise Refused(InventoryMissing(provider.uuid, name), {})
+    shown = views.inventory(views.figures_of(inventory), provider.generation)
+    return document(shown, latest((inventory.modified_at,)))
+
+
+def add(call: ApiRequest) -> Response:
+    uuid = call.params["uuid"]
+    with call.reading_for_provider():
+        given = call.read(bodies.ADD)
+    name, figures = given["resource_class"], bodies.figures_of(given)
+    inventory = bodies.inventory_of(figures)
+    provider = accepted(
+        inventories.add(call.placement, call.actor, uuid, name, inventory, call.version.has(F.RESERVE_ALL))
+    )
+    return document(
+        views.inventory(figures, provider.generation),
+        latest((provider.inventories[name].modified_at,)),
+        status=201,
+        location=views.path_of(provider.uuid, name),
+    )
+
+
+def replace(call: ApiRequest) -> Response:
+    uuid = call.params["uuid"]
+    with call.reading_for_provider():
+        given = call.read(bodies.REPLACE)
+        figures = bodies.all_figures_of(uuid, given["inventories"])
+    provider = accepted(
+        inventories.replace(
+            call.placement,
+            call.actor,
+            uuid,
+            given["resource_provider_generation"],
+            {name: bodies.inventory_of(each) for name, each in figures.items()},
+            call.version.has(F.RESERVE_ALL),
+        )
+    )
+    return document(views.inventories(figures, provider.generation), _last_change(provider))
+
+
+def change(call: ApiRequest) -> Response:
+    uuid, name = call.params["uuid"], call.params["resource_class"]
+    with call.reading_for_provider():
+        given = call.read(bodies.CHANGE)
+    figures = bodies.figures_of(given)
+    provider = accepted(
+        inventories.update(
+            call.placement,
+            call.actor,
+            uuid,
+            given["resource_provider_generation"],
+            name,
+            bodies.inventory_of(figures),
+            call.version.has(F.RESERVE_ALL),
+        )
+    )
+    shown = views.inventory(figures, provider.generation)
+    return document(shown, latest((provider.inventories[name].modified_at,)))
+
+
+def remove(call: ApiRequest) -> Response:
+    accepted(
+        inventories.remove(call.placement, call.actor, call.params["uuid"], call.params["resource_class"])
+    )
+    return Response(204)
+
+
+def clear(call: ApiRequest) -> Response:
+    accepted(inventories.clear(call.placement, call.actor, call.params["uuid"]))
+    return Response(204)
+
+
+def _provider(call: ApiRequest) -> Provider:
+    return accepted(providers.get(call.placement, call.params["uuid"]))
+
+
+def _last_change(provider: Provider) -> datetime | None:
+    """Nothing was ever changed about inventories that are not there."""
+    if not provider.inventories:
+        return None
+    return latest([inventory.modified_at for inventory in provider.inventories.values()])

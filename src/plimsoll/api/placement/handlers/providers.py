@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Providers."""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+from plimsoll.api.placement.bodies import providers as bodies
+from plimsoll.api.placement.features import Feature as F
+from plimsoll.api.placement.queries.providers import providers_request
+from plimsoll.api.placement.request import ApiRequest, accepted
+from plimsoll.api.placement.views import providers as views
+from plimsoll.http.response import Response, latest, now
+from plimsoll.runtime.permit import permit_of
+from plimsoll.search.budget import Budget
+from plimsoll.service import providers
+
+
+def find(call: ApiRequest) -> Response:
+    request = providers_request(call.query_string, call.version)
+    found = accepted(providers.find(call.placement, request))
+    pauses = Budget(clock=time.monotonic, pause=permit_of(call.environ).pause)
+    body = views.providers(found, call.version, call.prefix, pauses.pause_if_due)
+    return Response(200, body, modified=latest(views.changed(found)))
+
+
+def show(call: ApiRequest) -> Response:
+    provider = accepted(providers.get(call.placement, call.params["uuid"]))
+    body = views.provider(provider, call.version, call.prefix)
+    return Response(200, body, modified=provider.modified_at or now())
+
+
+def create(call: ApiRequest) -> Response:
+    given = call.read(bodies.CREATE)
+    # Hyphens may be missing and letters may be large: it is kept in one form.
+    new = str(uuid.UUID(given["uuid"])) if given.get("uuid") else str(uuid.uuid4())
+    name = given["name"]
+    made = providers.create(call.placement, call.actor, new, name, given.get("parent_provider_uuid"))
+    provider = accepted(made, uuid=new, name=name)
+    location = views.path_of(provider.uuid)
+    if not call.version.has(F.SHOW_CREATED_PROVIDER):
+        return Response(201, location=location)
+    body = views.provider(provider, call.version, call.prefix)
+    return Response(200, body, location, provider.modified_at or now())
+
+
+def change(call: ApiRequest) -> Response:
+    known = accepted(providers.get(call.placement, call.params["uuid"]))
+    given = call.read(bodies.CHANGE)
+    provider = accepted(
+        providers.update(
+            call.placement,
+            call.actor,
+            known.uuid,
+            given["name"],
+            given.get("parent_provider_uuid", providers.KEEP),
+            call.version.has(F.REPARENTING),
+        ),
+        uuid=known.uuid,
+    )
+    body = views.provider(provider, call.version, call.prefix)
+    return Response(200, body, modified=provider.modified_at or now())
+
+
+def delete(call: ApiRequest) -> Response:
+    accepted(providers.delete(call.placement, call.actor, call.params["uuid"]))
+    return Response(204)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Traits, and those of a provider."""
+
+from __future__ import annotations
+
+from plimsoll.api.placement.bodies import traits as bodies
+from plimsoll.api.placement.queries.traits import traits_request
+from plimsoll.api.placement.request import ApiRequest, accepted
+from plimsoll.api.placement.views import names as views
+from plimsoll.http.problems import Problem
+from plimsoll.http.response import Response, document, latest
+from plimsoll.service import traits
+
+
+def find(call: ApiRequest) -> Response:
+    asked = traits_request(call.query_string, call.version)
+    found = traits.list_all(call.placement, asked.among, asked.prefix, asked.associated)
+    return document(views.traits(found), latest(term.modified_at for term in found))
+
+
+def show(call: ApiRequest) -> Response:
+    term = accepted(traits.get(call.placement, call.params["name"]))
+    return Response(204, modified=latest((term.modified_at,)))
+
+
+def ensure(call: ApiRequest) -> Response:
+    name = call.params["name"]
+    if not bodies.CUSTOM.schemas.at(call.version).accepts(name):
+        raise Problem(
+            400,
+            "The trait is invalid. A valid trait must be no longer than 255 characters, start with the prefix"
+            ' "CUSTOM_" and use following characters: "A"-"Z", "0"-"9" and "_"',
+        )
+    term, is_new = traits.create(call.placement, call.actor, name)
+    return Response(
+        201 if is_new else 204,
+        location=views.trait_path(term.name),
+        modified=latest((term.modified_at,)),
+    )
+
+
+def delete(call: ApiRequest) -> Response:
+    accepted(traits.delete(call.placement, call.actor, call.params["name"]))
+    return Response(204)
+
+
+def of_provider(call: ApiRequest) -> Response:
+    provider, terms = accepted(traits.of_provider(call.placement, call.params["uuid"]))
+    return document(views.traits(terms, provider.generation), latest([term.modified_at for term in terms]))
+
+
+def set_for_provider(call: ApiRequest) -> Response:
+    given = call.read(bodies.SET)
+    provider, terms = accepted(
+        traits.set_for_provider(
+            call.placement,
+            call.actor,
+            call.params["uuid"],
+            given["resource_provider_generation"],
+            given["traits"],
+        )
+    )
+    return document(views.traits(terms, provider.generation), latest([term.modified_at for term in terms]))
+
+
+def clear_for_provider(call: ApiRequest) -> Response:
+    accepted(traits.clear_for_provider(call.placement, call.actor, call.params["uuid"]))
+    return Response(204)

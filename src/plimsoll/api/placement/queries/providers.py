@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which providers are asked for."""
+
+from __future__ import annotations
+
+from plimsoll.api.placement.features import Feature as F
+from plimsoll.api.placement.microversion import Version
+from plimsoll.api.placement.queries import conditions
+from plimsoll.api.placement.queries.query import (
+    TEXT,
+    Parameters,
+    Query,
+    remembered,
+)
+from plimsoll.api.placement.schemas import Field, ObjectSchema
+from plimsoll.search.request import Conditions, ProvidersRequest
+
+_UUID = {"type": "string", "format": "uuid"}
+
+PARAMETERS = Parameters(
+    ObjectSchema(
+        Field("name", TEXT, required=False),
+        Field("uuid", _UUID, required=False),
+        Field("member_of", TEXT, since=F.PROVIDERS_BY_AGGREGATE, required=False),
+        Field("resources", TEXT, since=F.PROVIDERS_BY_RESOURCES, required=False),
+        Field("in_tree", _UUID, since=F.PROVIDER_TREES, required=False),
+        Field("required", TEXT, since=F.PROVIDERS_BY_TRAITS, required=False),
+    )
+)
+
+
+@remembered
+def providers_request(query: Query, version: Version) -> ProvidersRequest:
+    PARAMETERS.check(query, version)
+    aggregates, not_aggregates = conditions.member_of(query.all("member_of"), version)
+    traits, forbidden = conditions.required(query.all("required"), version)
+    resources = query.last("resources")
+    return ProvidersRequest(
+        uuid=query.last("uuid"),
+        name=query.last("name") or None,
+        conditions=Conditions(
+            required=tuple(traits),
+            forbidden=frozenset(forbidden),
+            member_of=tuple(aggregates),
+            not_member_of=frozenset(not_aggregates),
+            in_tree=query.last("in_tree"),
+        ),
+        resources={} if resources is None else conditions.resources(resources),
+    )

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whose usage, or whose allocations, are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plimsoll.api.placement.bodies.patterns import NAME, OWNER
+from plimsoll.api.placement.features import Feature as F
+from plimsoll.api.placement.microversion import Version
+from plimsoll.api.placement.queries.query import Parameters, Query, remembered
+from plimsoll.api.placement.schemas import Field, ObjectSchema
+
+_OWNER = (Field("project_id", OWNER), Field("user_id", OWNER, required=False))
+
+PARAMETERS = Parameters(
+    ObjectSchema(
+        *_OWNER,
+        Field(
+            "consumer_type",
+            # Whatever begins with "all" is let through, and found to be the type of nobody.
+            {"type": "string", "pattern": f"{NAME}|^all|^unknown$", "minLength": 1, "maxLength": 255},
+            since=F.CONSUMER_TYPES,
+            required=False,
+        ),
+    )
+)
+ALLOCATIONS_PARAMETERS = Parameters(ObjectSchema(*_OWNER))
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A project or, with a user, that user's part of it."""
+
+    project: str
+    user: str | None
+    consumer_type: str | None = None
+
+
+@remembered
+def usages_request(query: Query, version: Version) -> Owner:
+    PARAMETERS.check(query, version)
+    return Owner(query.as_dict()["project_id"], query.last("user_id"), query.last("consumer_type"))
+
+
+@remembered
+def allocations_request(query: Query, version: Version) -> Owner:
+    ALLOCATIONS_PARAMETERS.check(query, version)
+    return Owner(query.as_dict()["project_id"], query.last("user_id"))

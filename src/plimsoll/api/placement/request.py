@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""One request on its way to a handler: who asks, which version they speak, and ways to what they sent."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+from wsgiref.types import WSGIEnvironment
+
+from plimsoll.access import Caller
+from plimsoll.api.placement.bodies.body import Body, raw_body
+from plimsoll.api.placement.errors import Refused
+from plimsoll.api.placement.microversion import Version
+from plimsoll.domain.actor import Actor
+from plimsoll.domain.refusals import Refusal
+from plimsoll.http import timings
+from plimsoll.http.middleware.request_log import REQUEST_ID_KEY
+from plimsoll.http.problems import Problem
+from plimsoll.service import providers
+from plimsoll.service.placement import Placement
+
+T = TypeVar("T")
+
+
+class ApiRequest:
+    __slots__ = ("_longest_body", "caller", "environ", "params", "placement", "version")
+
+    def __init__(
+        self,
+        environ: WSGIEnvironment,
+        version: Version,
+        params: dict[str, str],
+        caller: Caller,
+        placement: Placement,
+        longest_body: int,
+    ) -> None:
+        self.environ = environ
+        self.version = version
+        self.params = params
+        """The parts of the path that stand for something, by their names in the route."""
+        self.caller = caller
+        self.placement = placement
+        self._longest_body = longest_body
+
+    @property
+    def actor(self) -> Actor:
+        return Actor(self.caller.user_id, self.caller.project_id, self.environ.get(REQUEST_ID_KEY))
+
+    @property
+    def prefix(self) -> str:
+        """Where the service is mounted; goes before every path that a client is given."""
+        return str(self.environ.get("SCRIPT_NAME", ""))
+
+    @property
+    def query_string(self) -> str:
+        return str(self.environ.get("QUERY_STRING", ""))
+
+    def read(self, body: Body) -> Any:
+        """What the request carries, in the shape that its version asks for."""
+        timings.lap(self.environ, timings.OTHER)
+        raw = raw_body(self.environ, self._longest_body)
+        timings.lap(self.environ, timings.BODY)
+        return body.read(raw, self.version)
+
+    def reading_for_provider(self) -> _ForProvider:
+        return _ForProvider(self)
+
+
+class _ForProvider:
+    """If the provider that the path names is not there, that is said before what is wrong with the body."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, call: ApiRequest) -> None:
+        self._call = call
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
+        if isinstance(problem, Problem):
+            accepted(providers.get(self._call.placement, self._call.params["uuid"]))
+
+
+def accepted(outcome: T | Refusal, **facts: Any) -> T:
+    """What the service did. If it refused, that ends the handler; `facts` are for the words of the refusal."""
+    if isinstance(outcome, Refusal):
+        raise Refused(outcome, facts)
+    return outcome

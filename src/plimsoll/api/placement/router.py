@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""From a path to what is there, and from a method and a version to the route that serves it.
+
+Paths of this API alternate names and values: /resource_providers/{uuid}/inventories/{resource_class}. That is all
+there is to matching them, and nothing is forgiven: a trailing slash makes another path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from plimsoll.api.placement.microversion import VERSIONS, Version
+from plimsoll.api.placement.routes import Route
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A path with the routes to it."""
+
+    path: str
+    allow: str
+    """The methods that a 405 names."""
+    names: tuple[str, ...]
+    """What the values in the path are called."""
+    is_in_memory: bool
+    """Whether memory has what is read there."""
+    _by_method: Mapping[str, tuple[Route, ...]]
+    """For each method, the route at each minor version."""
+
+    def route(self, method: str, version: Version) -> Route | None:
+        routes = self._by_method.get(method)
+        return None if routes is None else routes[version.minor]
+
+
+class Router:
+    def __init__(self, routes: Iterable[Route]) -> None:
+        by_path: dict[str, list[Route]] = {}
+        for route in routes:
+            by_path.setdefault(route.path, []).append(route)
+        self._places = {_key(path.split("/")): _place(path, there) for path, there in by_path.items()}
+
+    def find(self, path: str) -> tuple[Place, dict[str, str]] | None:
+        """The place at a path and the values in it."""
+        parts = path.split("/")
+        if path[-1:] == "\n":
+            _drop_line_end(parts)
+        place, values = self._places.get(_key(parts)), parts[2::2]
+        if place is None or parts[0] or "" in values:
+            return None
+        return place, dict(zip(place.names, values, strict=True))
+
+
+def _key(parts: list[str]) -> tuple[int, str]:
+    """How many parts, and the names among them."""
+    return len(parts), "/".join(parts[1::2])
+
+
+def _drop_line_end(parts: list[str]) -> None:
+    """The patterns that clients know let a path end in one line end, which does not count."""
+    is_value = len(parts) > 1 and len(parts) % 2 == 1
+    if not is_value or parts[-1] != "\n":
+        parts[-1] = parts[-1][:-1]
+
+
+def _place(path: str, routes: list[Route]) -> Place:
+    methods = dict.fromkeys(route.method for route in routes)
+    listed = dict.fromkeys(route.method for route in routes if route.listed)
+    return Place(
+        path=path,
+        allow=", ".join(listed),
+        names=tuple(part.strip("{}") for part in path.split("/")[2::2]),
+        is_in_memory=any(route.method == "GET" and route.from_memory for route in routes),
+        _by_method={
+            method: tuple(
+                next(
+                    route
+                    for route in routes
+                    if route.method == method and not (route.until and version.has(route.until))
+                )
+                for version in VERSIONS
+            )
+            for method in methods
+        },
+    )

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Inventories, one or all of a provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plimsoll.api.placement.bodies.inventories import Figures
+from plimsoll.domain.inventory import Inventory
+
+
+def path_of(uuid: str, resource_class: str) -> str:
+    return f"/resource_providers/{uuid}/inventories/{resource_class}"
+
+
+def figures_of(inventory: Inventory) -> Figures:
+    return {
+        "total": inventory.total,
+        "reserved": inventory.reserved,
+        "min_unit": inventory.min_unit,
+        "max_unit": inventory.max_unit,
+        "step_size": inventory.step_size,
+        "allocation_ratio": inventory.allocation_ratio,
+    }
+
+
+def inventory(figures: Figures, generation: int) -> dict[str, Any]:
+    shown: dict[str, Any] = dict(figures)
+    if generation:
+        shown["resource_provider_generation"] = generation
+    return shown
+
+
+def inventories(figures: Mapping[str, Figures], generation: int) -> dict[str, Any]:
+    return {"resource_provider_generation": generation, "inventories": figures}

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Resource classes, traits and aggregates: lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from plimsoll.api.placement.features import Feature as F
+from plimsoll.api.placement.microversion import Version
+from plimsoll.domain.catalog import Term
+
+
+def class_path(name: str) -> str:
+    return f"/resource_classes/{name}"
+
+
+def trait_path(name: str) -> str:
+    return f"/traits/{name}"
+
+
+def resource_class(term: Term, prefix: str) -> dict[str, Any]:
+    return {"name": term.name, "links": [{"rel": "self", "href": prefix + class_path(term.name)}]}
+
+
+def resource_classes(terms: Iterable[Term], prefix: str) -> dict[str, Any]:
+    return {"resource_classes": [resource_class(term, prefix) for term in terms]}
+
+
+def traits(terms: Iterable[Term], generation: int | None = None) -> dict[str, Any]:
+    """Traits, all or those of a provider with this generation."""
+    shown: dict[str, Any] = {"traits": [term.name for term in terms]}
+    if generation is not None:
+        shown["resource_provider_generation"] = generation
+    return shown
+
+
+def aggregates(uuids: Iterable[str], generation: int, version: Version) -> dict[str, Any]:
+    shown: dict[str, Any] = {"aggregates": list(uuids)}
+    if version.has(F.AGGREGATES_GENERATION):
+        shown["resource_provider_generation"] = generation
+    return shown

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Settings of a placement.conf that mean something else here than to Placement, or nothing at all.
+
+What nobody knows is ignored, as Placement does; but what looks like a slip of the pen is worth a word.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from oslo_config import cfg
+
+from plimsoll.access import authplugin
+from plimsoll.config import loader, origins
+
+_OURS = "plimsoll"
+_DIFFERENT: dict[tuple[str, str], str] = {
+    ("DEFAULT", "tempdir"): "not used",
+    ("DEFAULT", "pybasedir"): "not used",
+    ("DEFAULT", "state_path"): "used only by other options that say $state_path",
+    ("placement", "allocation_conflict_retry_count"): "not used, there is nothing to retry",
+    ("placement_database", "slave_connection"): "not used, reads are answered from memory",
+    ("placement_database", "connection_trace"): "not used",
+    ("workarounds", "optimize_for_wide_provider_trees"): "not used, searches are always pruned",
+}
+_NOAUTH = "everybody is believed; Plimsoll serves that to other hosts only if [plimsoll]allow_insecure_noauth is set"
+_UNKNOWN = "no such option"
+_NO_SECTION = "no such section"
+_NEAR = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting, what becomes of it, and whether an operator had better do something about it."""
+
+    place: str
+    meaning: str
+    matters: bool = False
+    written: str | None = None
+    """File and line, or the environment variable."""
+
+    def __str__(self) -> str:
+        where = f"{self.written}: " if self.written else ""
+        return f"{where}{self.place}: {self.meaning}"
+
+
+def settings(conf: cfg.ConfigOpts) -> list[Setting]:
+    return [*_known(conf), *_unknown(conf)]
+
+
+def _known(conf: cfg.ConfigOpts) -> Iterator[Setting]:
+    for (group, option), meaning in _DIFFERENT.items():
+        if _is_set(conf, group, option):
+            yield Setting(f"[{group}] {option}", meaning, written=origins.place(conf, group, option))
+    if conf.api.auth_strategy == "noauth2" and not conf.plimsoll.allow_insecure_noauth:
+        yield Setting(
+            "[api] auth_strategy = noauth2", _NOAUTH, True, origins.place(conf, "api", "auth_strategy")
+        )
+
+
+def _is_set(conf: cfg.ConfigOpts, group: str, option: str) -> bool:
+    found = conf.get_location(option, None if group == "DEFAULT" else group)
+    return found is not None and found.location.is_user_controlled
+
+
+def _unknown(conf: cfg.ConfigOpts) -> Iterator[Setting]:
+    silent = () if _plugin_is_known(conf) else (authplugin.SECTION,)
+    sections: set[str] = set()
+    for line in origins.lines(conf):
+        if not _is_section(conf, line.section):
+            if line.section not in sections:
+                yield _no_section(conf, line)
+            sections.add(line.section)
+        elif line.section not in silent and not _is_option(conf, line.section, line.option):
+            yield _no_option(conf, line.section, line.option, line.place)
+    for variable, group, option in origins.variables():
+        if _is_section(conf, group) and group not in silent and not _is_option(conf, group, option):
+            yield _no_option(conf, group, option, variable)
+
+
+def _plugin_is_known(conf: cfg.ConfigOpts) -> bool:
+    """If none is named, or one that is not there, nobody can tell which options may stand beside that."""
+    try:
+        section, _ = authplugin.register(conf)
+    except loader.ConfigError:
+        return False
+    return bool(conf[section].auth_type)
+
+
+def _is_section(conf: cfg.ConfigOpts, section: str) -> bool:
+    return section == "DEFAULT" or section.lower() in _sections(conf)
+
+
+def _is_option(conf: cfg.ConfigOpts, section: str, option: str) -> bool:
+    return option in _options(conf, section) or (section.lower(), option) in _old_names()
+
+
+def _sections(conf: cfg.ConfigOpts) -> set[str]:
+    return {name for name in conf if isinstance(conf[name], cfg.ConfigOpts.GroupAttr)}
+
+
+def _options(conf: cfg.ConfigOpts, section: str) -> set[str]:
+    return set(conf) - _sections(conf) if section == "DEFAULT" else set(conf[section.lower()])
+
+
+@functools.cache
+def _old_names() -> frozenset[tuple[str, str]]:
+    return frozenset(
+        ((old.group or group).lower(), (old.name or opt.name).replace("-", "_"))
+        for group, opts in loader.all_opts()
+        for opt in opts
+        for old in opt.deprecated_opts
+    )
+
+
+def _no_section(conf: cfg.ConfigOpts, line: origins.Line) -> Setting:
+    meant = difflib.get_close_matches(line.section.lower(), _sections(conf), 1, _NEAR)
+    return Setting(
+        f"[{line.section}]",
+        _NO_SECTION + (f", did you mean [{meant[0]}]?" if meant else ""),
+        bool(meant) or line.section.startswith(_OURS),
+        line.place,
+    )
+
+
+def _no_option(conf: cfg.ConfigOpts, section: str, option: str, place: str) -> Setting:
+    meant = difflib.get_close_matches(option, _options(conf, section), 1, _NEAR)
+    return Setting(
+        f"[{section}] {option}",
+        _UNKNOWN + (f", did you mean {meant[0]}?" if meant else ""),
+        bool(meant) or section == _OURS,
+        place,
+    )

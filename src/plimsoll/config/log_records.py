@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Log records whose values cannot forge lines: control characters in them are escaped, whatever handler writes them.
+
+The format of a message is ours and is left alone. Its values may come from clients: a path, a header, the text of an
+exception.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any
+
+_ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+def escaped(text: str) -> str:
+    """The text with all characters escaped that are not printable: line ends, terminal controls, lone surrogates."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text
+    )
+
+
+class EscapedLogRecord(logging.LogRecord):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.exc_info:
+            self.exc_text = format_exception(self.exc_info)  # a formatter that finds it makes none of its own
+
+    def getMessage(self) -> str:  # noqa: N802
+        if isinstance(self.msg, str) and self.args:
+            message = self.msg % self.args
+            if message.isprintable():  # nearly all are, and need not be looked at value by value
+                return message
+        message = self.msg if isinstance(self.msg, str) else escaped(str(self.msg))
+        if isinstance(self.args, Mapping):
+            return message % {name: _escaped_value(value) for name, value in self.args.items()}
+        return message % tuple(map(_escaped_value, self.args)) if self.args else message
+
+    # oslo.log sets it to the text of the exception and adds that to the line.
+    @property
+    def error_summary(self) -> str:
+        return str(self.__dict__.get("error_summary", ""))
+
+    @error_summary.setter
+    def error_summary(self, text: str) -> None:
+        self.__dict__["error_summary"] = escaped(text)
+
+
+def format_exception(exc_info: _ExcInfo) -> str:
+    """The traceback, with the text of each exception in one line."""
+    if exc_info[0] is None:
+        return "NoneType: None"
+    return "".join(_escaped_parts(traceback.format_exception(*exc_info))).removesuffix("\n")
+
+
+def _escaped_parts(parts: list[str]) -> Iterator[str]:
+    for part in parts:
+        is_ours = part.startswith((" ", "\n", "Traceback "))  # frames, and what joins two exceptions
+        yield part if is_ours else escaped(part.removesuffix("\n")) + "\n"
+
+
+def _escaped_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return escaped(value)
+    return value if isinstance(value, int | float) or value is None else _Escaped(value)
+
+
+class _Escaped:
+    """A value whose texts are escaped when the message is made."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __str__(self) -> str:
+        return escaped(str(self._value))
+
+    def __repr__(self) -> str:
+        return escaped(repr(self._value))

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The permit that a request holds while the application processes it.
+
+The server of `plimsoll serve` limits how many requests are processed at a time (`[plimsoll]threads`). A request that
+waits for something other than the database, or computes for long, gives its permit to other requests meanwhile. Other
+WSGI servers have no permits: there, every request has `UNLIMITED`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from contextlib import AbstractContextManager
+from typing import Protocol
+from wsgiref.types import WSGIEnvironment
+
+ENVIRON_KEY = "plimsoll.runtime.permit"
+"""Where the server puts the permit of a request in its WSGI environment."""
+
+
+class Permit(Protocol):
+    waited: float
+    """Seconds that the request has waited for its permit."""
+
+    def released(self) -> AbstractContextManager[None]:
+        """Give up the permit for the duration of a `with` block, and take it again at its end."""
+
+    def pause(self) -> None:
+        """Let other requests run. A computation that takes long calls this every millisecond or so.
+
+        The first call releases the permit until the request ends, because a long computation needs no database.
+        The computations of a worker that pause take turns.
+        """
+
+    def wait_for_memory(self) -> bool:
+        """Wait until clients have received enough of the long responses that are in memory.
+
+        A request calls this before it makes a response of megabytes. False if it has waited for too long.
+        """
+
+    def begin_computation(self) -> None:
+        """Wait for a turn if other computations are waiting for theirs."""
+
+    def is_client_gone(self) -> bool:
+        """True if the client has closed its connection, so that no response can reach it."""
+
+
+class _Unlimited:
+    waited = 0.0
+
+    def released(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+    def pause(self) -> None:
+        """Threads of other servers are switched by the interpreter."""
+
+    def wait_for_memory(self) -> bool:
+        return True
+
+    def begin_computation(self) -> None:
+        """Likewise."""
+
+    def is_client_gone(self) -> bool:
+        return False
+
+
+UNLIMITED: Permit = _Unlimited()
+
+
+def permit_of(environ: WSGIEnvironment) -> Permit:
+    permit: Permit = environ.get(ENVIRON_KEY, UNLIMITED)
+    return permit

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The combination of the providers of a tree into candidates."""

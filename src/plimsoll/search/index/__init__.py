@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The providers as rows, columns and bitsets, for the search."""

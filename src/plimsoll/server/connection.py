@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""One connection: receive requests, call the application, send the responses in the same order."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import sys
+import time
+from collections.abc import Iterable
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from gevent import get_hub
+
+from plimsoll.runtime import permit
+from plimsoll.runtime.scheduling import AT_WORK, CLIENTS, BusyPoll
+from plimsoll.runtime.yields import yield_now
+from plimsoll.server.limits import (
+    DRAIN_FACTOR,
+    JOINED_BYTES,
+    LARGE_BYTES,
+    LINGER_SECONDS,
+    RATE_GRACE_SECONDS,
+    RECEIVE_BYTES,
+)
+from plimsoll.server.parser import Request, RequestError, RequestParser
+from plimsoll.server.permits import RequestPermit
+from plimsoll.server.response import format_head, status_line
+
+if TYPE_CHECKING:
+    from plimsoll.server.connections import Connections
+
+LOG = logging.getLogger(__name__)
+
+_POLL_SECONDS = 100e-6
+"""A client on the same machine sends its next request in less: polling for it is faster than to sleep and to be woken."""
+_POLLS_IN_A_ROW = 16
+"""After so many requests that were found by polling, other connections are served."""
+_READABLE = 1  # as gevent's loop has it
+_GET, _END_OF_HEAD = b"GET ", b"\r\n\r\n"
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_STALLED_SECONDS = 1.0
+_UNSENT_IN_KERNEL = 1 << 17
+"""Bytes of a long response that the system takes beyond those on their way. With more, a slow client that receives all
+the time would look like one that does not: the system may take megabytes at once, and then nothing for seconds."""
+_FAILED = "An unexpected error occurred. The log of the service has more about this request."
+_RETRY_AFTER = ("retry-after", "5")
+
+
+class Phase(Enum):
+    IDLE = "waits for the first byte of a request"
+    RECEIVING = "waits for the rest of a request"
+    PROCESSING = "the application runs"
+    SENDING = "waits until the client has received a response"
+
+
+class Connection:
+    def __init__(self, connections: Connections, opened: socket.socket, peer: Any) -> None:
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.peer = str(peer[0])
+        self.since = time.monotonic()
+        """When the phase has begun."""
+        self.body_bytes = 0
+        """Of a request body that is incomplete."""
+        self._phase = Phase.IDLE
+        self._moved = 0
+        """Bytes that were received or sent in this phase."""
+        self._moved_at = 0.0
+        """When the last of them were."""
+        self._held_bytes = 0
+        """Of a long response, until the client has received it or the connection is closed."""
+        self._is_expired = False
+        """True if a deadline has passed, so that the end of the input is not the client's doing."""
+        self._all = connections
+        self._socket = opened
+        self._descriptor = opened.fileno()
+        self._input = get_hub().loop.io(self._descriptor, _READABLE)
+        self._lookout = BusyPoll(_POLL_SECONDS)
+        self._polls = 0
+        self._awaits_client = False
+        """True if the client has its response and has sent nothing since."""
+        self._parser = RequestParser(_common_environ(connections.server, peer), connections.limits)
+        self._permit = RequestPermit(connections.permits, self._descriptor)
+        self._prefetched: dict[str, Any] | None = None
+        self._status = ""
+        self._headers: list[tuple[str, str]] = []
+        self._written: list[bytes] = []
+
+    def serve(self) -> None:
+        request = None
+        try:
+            while (request := self._next_request()) is not None:
+                if request.error is None and not request.is_complete and not request.has_long_body:
+                    self._receive_body(request)
+                if request.error is not None:
+                    raise request.error
+                if not self._respond(request):
+                    self._linger()
+                    return
+                request = None  # not to keep its headers while the connection waits for the next one
+        except RequestError as error:
+            LOG.info("A request from %s is refused with %s: %s", self.peer, error.status, error.detail)
+            is_head = request is not None and request.method == "HEAD"
+            self._send_error(error.status, error.detail, is_head=is_head)
+            self._linger()
+
+    def close(self) -> None:
+        self._count_body(0)
+        self._hold(0)
+        self._parser.close()
+        self._input.close()
+        self._socket.close()
+
+    # Deadlines, which the worker enforces about once a second.
+
+    @property
+    def is_idle(self) -> bool:
+        return self._phase is Phase.IDLE
+
+    @property
+    def stalled_bytes(self) -> int:
+        """Bytes of memory that a response takes whose client has received nothing for a while."""
+        return self._held_bytes if time.monotonic() - self._moved_at > _STALLED_SECONDS else 0
+
+    def waits_since(self, moment: float) -> bool:
+        """True if it has been waiting for its client since then."""
+        return self._phase is not Phase.PROCESSING and max(self.since, self._moved_at) <= moment
+
+    def is_late(self, now: float) -> bool:
+        limits, elapsed = self._all.limits, now - self.since
+        match self._phase:
+            case Phase.IDLE:
+                return elapsed > limits.keep_alive_timeout
+            case Phase.RECEIVING:
+                return elapsed > limits.request_timeout or self._is_slow(elapsed)
+            case Phase.SENDING:
+                return self._is_slow(elapsed)
+        return False
+
+    def expire(self) -> None:
+        """End the wait for the client. A request that is incomplete gets a 408."""
+        is_second_time, self._is_expired = self._is_expired, True
+        if self._phase is Phase.RECEIVING and not is_second_time:
+            with contextlib.suppress(OSError):  # it may be closed already
+                self._socket.shutdown(socket.SHUT_RD)
+        else:
+            self._hold(0)
+            self.shut_down()
+
+    def shut_down(self) -> None:
+        """End every wait on this connection. What has arrived and was not read yet is dropped: no response can be sent."""
+        self._is_expired = True
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def _is_slow(self, elapsed: float) -> bool:
+        return elapsed > RATE_GRACE_SECONDS and self._moved < self._all.limits.min_transfer_rate * elapsed
+
+    def _enter(self, phase: Phase) -> None:
+        self._phase = phase
+        self.since = self._moved_at = time.monotonic()
+        self._moved = 0
+
+    # Requests.
+
+    def _next_request(self) -> Request | None:
+        """Receive a request up to the end of its head. None at the end of the connection."""
+        parser = self._parser
+        if parser.parsed:
+            yield_now()  # a client that sends many requests at once must not keep others waiting
+        else:
+            self._enter(Phase.IDLE)
+        while not parser.parsed:
+            if parser.error is not None:
+                raise parser.error
+            content = self._receive()
+            if not content:
+                if self._is_expired and self._phase is Phase.RECEIVING:
+                    raise self._too_slow()
+                return None
+            if self._phase is Phase.IDLE and content.startswith(_GET) and content.endswith(_END_OF_HEAD):
+                self._prefetched = self._all.app.prefetch(content.split(b" ", 2)[1].decode("latin-1"))
+            parser.feed(content)
+            if not parser.parsed and self._phase is Phase.IDLE:
+                self._enter(Phase.RECEIVING)
+            self._moved += len(content)
+        return parser.parsed.popleft()
+
+    def _receive_body(self, request: Request) -> None:
+        """Receive the rest of a body, or as much of it as is allowed."""
+        if request.expects_continue:
+            request.expects_continue = False
+            self._send(_CONTINUE)
+        if self._phase is not Phase.RECEIVING:
+            self._enter(Phase.RECEIVING)
+        while not request.is_complete and not request.has_long_body:
+            if not self._receive_more(request):
+                error = self._too_slow() if self._is_expired else None
+                raise error or RequestError(400, "The connection was closed before the body was complete.")
+            if request.error is not None:
+                return
+            self._count_body(len(request.body))
+        self._count_body(0)
+
+    def _drain(self, request: Request) -> bool:
+        """Receive and discard a body that is too long; False if it does not come to its end."""
+        if (
+            request.expects_continue
+        ):  # the client sends its body only after 100 Continue, which it did not get
+            return False
+        limit = DRAIN_FACTOR * self._all.limits.max_body_bytes
+        length = next((int(value) for name, value in request.headers if name.lower() == b"content-length"), 0)
+        if length > limit:
+            return False
+        self._enter(Phase.RECEIVING)
+        while not request.is_complete:
+            if self._moved > limit or not self._receive_more(request) or request.error is not None:
+                return False
+        return True
+
+    def _receive_more(self, request: Request) -> bool:
+        """Receive a piece of a body; False at the end of the connection."""
+        content = b"" if self._parser.is_over else self._receive()
+        if content:
+            self._moved += len(content)
+            self._moved_at = time.monotonic()
+            self._parser.feed(content)
+        return bool(content)
+
+    def _receive(self) -> bytes:
+        if self._awaits_client:
+            self._await_client()
+        else:
+            yield_now()  # a client that sends without a pause must not keep others waiting
+        content: bytes = self._socket.recv(RECEIVE_BYTES)
+        return b"" if self._is_expired else content
+
+    def _await_client(self) -> None:
+        """Wait for the next request: a receive would fail at first, because it is not there yet."""
+        with self._lookout:
+            if self._polls < _POLLS_IN_A_ROW and self._lookout.spots(self._descriptor):
+                self._polls += 1
+            else:
+                self._polls = 0
+                get_hub().wait(self._input)
+        self._awaits_client = False
+
+    def _too_slow(self) -> RequestError:
+        limits = self._all.limits
+        return RequestError(
+            408,
+            f"The request did not arrive in time. It may take {limits.request_timeout:g} seconds, with at least"
+            f" {limits.min_transfer_rate} bytes per second; and all requests that arrive at the same time may have"
+            f" {limits.max_buffered_bytes} bytes.",
+        )
+
+    def _count_body(self, size: int) -> None:
+        change, self.body_bytes = size - self.body_bytes, size
+        self._all.count_body(change)
+
+    def _hold(self, size: int) -> None:
+        change, self._held_bytes = size - self._held_bytes, size
+        self._all.count_response(change)
+
+    # Responses.
+
+    def _respond(self, request: Request) -> bool:
+        """Answer a request; False if the connection ends with it."""
+        self._phase = Phase.PROCESSING
+        result: Iterable[bytes] = ()
+        environ = self._parser.environ(request)
+        if self._prefetched:
+            environ.update(self._prefetched)
+            self._prefetched = None
+        try:
+            body, result = self._call_application(request, environ)
+            if body is None:
+                return self._send_error(500, _FAILED, is_head=request.method == "HEAD")
+            is_drained = request.is_complete or self._drain(request)
+            headers = self._headers
+            if not request.keeps_alive or not is_drained or self._all.is_draining:
+                headers.append(("connection", "close"))
+            elif request.version == "1.0":
+                headers.append(("connection", "keep-alive"))
+            return self._send_response(self._status, headers, body, is_head=request.method == "HEAD")
+        except ValueError:
+            LOG.exception("The response to %s %s cannot be sent", request.method, environ["PATH_INFO"])
+            return self._send_error(500, _FAILED, is_head=request.method == "HEAD")
+        finally:
+            # After the response is sent: the client does not wait for what the application does then, such as its log.
+            close = getattr(result, "close", None)
+            if close is not None:
+                close()
+            self._written = []  # not kept until the next request
+            if request.received > LARGE_BYTES:
+                self._all.had_large_message = True
+
+    def _call_application(
+        self, request: Request, environ: dict[str, Any]
+    ) -> tuple[bytes | None, Iterable[bytes]]:
+        """The body of the response, and what the application returned. No body if the application fails."""
+        app = self._all.app
+        own_permit = environ[permit.ENVIRON_KEY] = self._permit
+        own_permit.waited = 0.0
+        self._status, self._written = "", []
+        CLIENTS.note(self)
+        slot = self._all.in_progress.begin(request.line)
+        result: Iterable[bytes] = ()
+        try:
+            with AT_WORK:
+                if environ["PATH_INFO"] not in app.immediate_paths and not own_permit.acquire():
+                    return self._overloaded(), ()
+                result = app(environ, self._start_response)
+                self._written.extend(result)
+            if not self._status:
+                raise RuntimeError("The application did not call start_response")
+        except Exception:
+            LOG.exception("The application failed on %s %s", request.method, environ["PATH_INFO"])
+            return None, result
+        finally:
+            own_permit.finish()
+            self._all.in_progress.end(slot)
+        return b"".join(self._written), result
+
+    def _overloaded(self) -> bytes:
+        seconds = self._all.limits.queue_timeout
+        headers, body = self._all.app.error_response(
+            503,
+            f"The service is overloaded: the request has waited for {seconds:g} seconds. Nothing was changed. Try again.",
+        )
+        self._status, self._headers = status_line(503), [*headers, _RETRY_AFTER]
+        return body
+
+    def _start_response(self, status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
+        self._status = status
+        self._headers = list(headers)
+        return self._written.append
+
+    def _send_error(self, status: int, detail: str, *, is_head: bool) -> bool:
+        headers, body = self._all.app.error_response(status, detail)
+        headers = [*headers, ("connection", "close")]
+        return self._send_response(status_line(status), headers, body, is_head=is_head)
+
+    def _send_response(
+        self, status: str, headers: list[tuple[str, str]], body: bytes, *, is_head: bool = False
+    ) -> bool:
+        """Send a response; False if its headers end the connection."""
+        head, goes_on = format_head(status, headers, len(body))
+        if is_head:
+            body = b""
+        self._enter(Phase.SENDING)
+        if len(body) <= JOINED_BYTES:
+            self._send(head + body)
+        else:
+            self._send(head)
+            self._send_long(body)
+        self._awaits_client = True
+        return goes_on
+
+    def _send(self, content: bytes) -> None:
+        sent = self._socket.send(content)
+        if sent == len(content):
+            return
+        rest = memoryview(content)[sent:]
+        while rest:
+            self._moved += sent
+            self._moved_at = time.monotonic()
+            sent = self._socket.send(rest)
+            rest = rest[sent:]
+
+    def _send_long(self, body: bytes) -> None:
+        if sys.platform == "linux":
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_IN_KERNEL)
+        self._hold(len(body))
+        self._send(body)
+        self._hold(0)
+
+    def _linger(self) -> None:
+        """Close our half of the connection, and read on for a while: a client that still sends would lose the response."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+            end = time.monotonic() + LINGER_SECONDS
+            while (left := end - time.monotonic()) > 0:
+                self._socket.settimeout(left)
+                if not self._socket.recv(RECEIVE_BYTES):
+                    return
+                yield_now()
+
+
+def _common_environ(server: tuple[str, int], peer: Any) -> dict[str, Any]:
+    """The part that the WSGI environments of all requests of a connection share."""
+    return {
+        "SCRIPT_NAME": "",
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1]),
+        "REMOTE_ADDR": str(peer[0]),
+        "REMOTE_PORT": str(peer[1]),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": "http",
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+        "wsgi.input_terminated": True,
+    }

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""From the bytes of a connection to requests: llhttp parses them, and this module checks what llhttp leaves open.
+
+docs/internals/http-server.md has the requirements of RFC 9112 and where each of them is met.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import deque
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import httptools
+
+from plimsoll.server.headers import Headers
+from plimsoll.server.limits import (
+    LARGE_BYTES,
+    MAX_CHUNK_OVERHEAD,
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    RECEIVE_BYTES,
+    Limits,
+)
+
+_ABSOLUTE = re.compile(rb"https?://([^/?#]+)([^?#]*)(\?[^#]*)?\Z", re.IGNORECASE)
+_HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?\Z")
+_METHOD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ")
+_ANY_KNOWN_METHOD = b"POST "
+
+
+class RequestError(Exception):
+    """A request that is refused before the application sees it. The connection is closed after the response."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+
+
+class Request:
+    """A request whose head is complete, and as much of its body as has arrived."""
+
+    authority: bytes | None = None
+    """The host of a target in absolute form. It replaces the Host header."""
+    expects_continue = False
+    error: RequestError | None = None
+    body: bytes | bytearray = b""
+    received = 0
+    """Bytes of the body that have arrived."""
+    has_long_body = False
+    """The body is longer than `max_body_bytes`, and what arrives of it is discarded."""
+    is_complete = False
+
+    def __init__(
+        self,
+        method: str,
+        target: bytes,
+        version: str,
+        line: bytes,
+        headers: list[tuple[bytes, bytes]],
+        *,
+        keeps_alive: bool,
+    ) -> None:
+        self.method = method
+        self.target = target
+        self.version = version
+        self.line = line
+        """The first line, for the log."""
+        self.headers = headers
+        self.keeps_alive = keeps_alive
+
+
+class RequestParser:
+    """Parses the requests of one connection. A client may send several before it reads the first response."""
+
+    def __init__(self, common: dict[str, Any], limits: Limits) -> None:
+        self._common = common
+        """The part that the WSGI environments of all requests share."""
+        self._limits = limits
+        self._headers_cache = Headers()
+        self._parser = httptools.HttpRequestParser(self)
+        self.parsed: deque[Request] = deque()
+        """Requests whose head is complete, in the order of their arrival."""
+        self.error: RequestError | None = None
+        """Why nothing more can be parsed, once the requests in `parsed` are answered."""
+        self.is_in_head = False
+        """True if the head of the next request has begun to arrive and is not complete."""
+        self._request: Request | None = None
+        """The request whose body is being parsed."""
+        self._target = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._raw_head: bytes | bytearray = b""
+        """All bytes since the piece in which the current head has begun."""
+        self._bytes_without_progress = 0
+        self._framed_bytes = 0
+        """Received since the head of the request whose body is being parsed, with the framing of chunks."""
+        self._has_progress = False
+        self._unknown_method: str | None = None
+        self._checked_headers: list[tuple[bytes, bytes]] | None = None
+        """Headers of an HTTP/1.1 request that were found valid: clients send much the same ones with each request."""
+
+    @property
+    def is_over(self) -> bool:
+        """True if nothing more is to be read from the connection."""
+        return self.error is not None
+
+    def feed(self, content: bytes) -> None:
+        """Parse a piece of what the connection received."""
+        if self.is_in_head:
+            self._raw_head += content
+        else:
+            self._raw_head = content
+        self._has_progress = False
+        try:
+            self._parser.feed_data(content)
+        except httptools.HttpParserUpgrade:
+            self._refuse_upgrade()
+        except httptools.HttpParserInvalidMethodError:
+            self._retry_unknown_method(content)
+        except httptools.HttpParserError as error:
+            self._fail(400, f"The request is malformed: {error}.")
+        request = self._request
+        if self._has_progress and (request is None or request.is_complete):
+            self._bytes_without_progress = 0
+        else:
+            self._check_progress(len(content))
+        if not self.is_in_head:
+            self._raw_head = b""
+            self._headers = []
+            if request is not None and request.is_complete:
+                self._request = None  # not to keep it while the connection waits for the next one
+        elif self._raw_head is content:
+            self._raw_head = bytearray(content)
+
+    def environ(self, request: Request) -> dict[str, Any]:
+        """The WSGI environment of a request."""
+        path, _, query = request.target.decode("latin-1").partition("?")
+        if "%" in path:
+            path = unquote_to_bytes(path.encode("latin-1")).decode("latin-1")
+        environ = {
+            **self._common,
+            "REQUEST_METHOD": request.method,
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "SERVER_PROTOCOL": f"HTTP/{request.version}",
+            "wsgi.input": _input(request) if request.body else io.BytesIO(),
+            **self._headers_cache.as_wsgi(request.headers),
+        }
+        if request.authority is not None:
+            environ["HTTP_HOST"] = request.authority.decode("latin-1")
+        if request.has_long_body and "CONTENT_LENGTH" not in environ:
+            environ["CONTENT_LENGTH"] = str(request.received)  # so far: enough to see that it is too long
+        return environ
+
+    def close(self) -> None:
+        """Forget everything: there may be secrets among the headers, and the parser refers back to this object."""
+        vars(self).clear()
+
+    def _fail(self, status: int, detail: str) -> None:
+        """Refuse the request that is being parsed, and whatever follows it."""
+        error = RequestError(status, detail)
+        self.error = error
+        if self._request is not None and not self._request.is_complete:
+            self._request.error = error
+
+    def _check_progress(self, received: int) -> None:
+        """Limit what arrives besides heads and bodies: chunk extensions, tiny chunks, trailers, empty lines."""
+        self._bytes_without_progress = 0 if self._has_progress else self._bytes_without_progress + received
+        excess = self._bytes_without_progress
+        request = self._request
+        if request is not None and not request.is_complete:
+            self._framed_bytes += received
+            excess = max(excess, self._framed_bytes - MAX_CHUNK_OVERHEAD * request.received)
+        if excess > MAX_HEAD_BYTES and self.error is None:
+            self._fail(
+                431, f"Head, chunk extensions and trailers of a request may have {MAX_HEAD_BYTES} bytes each."
+            )
+
+    def _refuse_upgrade(self) -> None:
+        """No other protocol is offered. llhttp does not parse the body of such a request."""
+        request = self._request
+        assert request is not None
+        has_body = any(
+            name.lower() in (b"content-length", b"transfer-encoding") for name, _ in request.headers
+        )
+        if request.method == "CONNECT":
+            request.error = RequestError(501, "CONNECT is not supported.")
+        elif has_body:
+            request.error = RequestError(
+                501, "A request with a body cannot ask for an upgrade of the protocol."
+            )
+        request.keeps_alive = False
+        self.error = RequestError(400, "The connection is closed after a request for an upgrade.")
+
+    def _retry_unknown_method(self, content: bytes) -> None:
+        """Parse a request whose method llhttp does not have as a POST: the application has a response to any method."""
+        match = _METHOD.match(content)
+        if self._raw_head is not content or self._has_progress or self._unknown_method:
+            self._fail(400, "The request is malformed, or has a method that is not supported.")
+            return
+        if match is None:
+            self._fail(400, "The request is malformed: it does not begin with a method.")
+            return
+        self._unknown_method = match[1].decode("ascii")
+        self._parser = httptools.HttpRequestParser(self)
+        content = _ANY_KNOWN_METHOD + content[match.end() :]
+        self.is_in_head = False
+        self.feed(content)
+
+    # Called by the parser.
+
+    def on_message_begin(self) -> None:
+        self._target, self._headers = b"", []
+        self._framed_bytes = 0
+        self.is_in_head = True
+        self._request = None
+
+    def on_url(self, part: bytes) -> None:
+        self._target += part
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self.is_in_head:  # else it is a trailer: a proxy in front has not checked it, so it is no header
+            self._headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        parser = self._parser
+        method = parser.get_method()
+        version = parser.get_http_version()
+        line = b"%s %s HTTP/%s\r\n" % (method, self._target, version.encode())
+        keeps_alive = parser.should_keep_alive()
+        request = Request(
+            method.decode("ascii"), self._target, version, line, self._headers, keeps_alive=keeps_alive
+        )
+        if self._unknown_method is not None:  # the line has POST in its place
+            request.method, self._unknown_method = self._unknown_method, None
+        self._request = request
+        self.is_in_head = False
+        self._has_progress = True
+        self.parsed.append(request)
+        try:
+            self._check(request)
+        except RequestError as error:
+            request.error = error
+
+    def on_body(self, part: bytes) -> None:
+        request = self._request
+        assert request is not None
+        self._has_progress = True
+        request.received += len(part)
+        if request.has_long_body:
+            return
+        if request.received > self._limits.max_body_bytes:
+            request.has_long_body = True
+            request.body = b""
+        elif request.body:
+            request.body += part
+        else:
+            request.body = bytearray(part)
+
+    def on_message_complete(self) -> None:
+        assert self._request is not None
+        self._request.is_complete = True
+
+    def _check(self, request: Request) -> None:
+        is_long = len(self._raw_head) > MAX_HEAD_BYTES  # with whatever arrived besides this head
+        if len(request.headers) > MAX_HEADERS or (is_long and _head_size(request) > MAX_HEAD_BYTES):
+            raise RequestError(
+                431, f"A request may have {MAX_HEADERS} headers, and {MAX_HEAD_BYTES} bytes before its body."
+            )
+        if request.version not in ("1.0", "1.1"):
+            raise RequestError(505, "This server speaks HTTP/1.1 and HTTP/1.0.")
+        if request.line not in self._raw_head:  # another protocol, or more than one blank
+            raise RequestError(
+                400, "The first line of a request is METHOD TARGET HTTP/1.1, with single blanks."
+            )
+        if request.headers != self._checked_headers or request.version != "1.1":
+            self._check_headers(request)
+            is_plain = not request.expects_continue and not request.has_long_body
+            if request.version == "1.1" and is_plain and len(self._raw_head) <= RECEIVE_BYTES:
+                self._checked_headers = request.headers
+        if not request.target.startswith(b"/") or b"#" in request.target:
+            _set_target(request)
+
+    def _check_headers(self, request: Request) -> None:
+        hosts = []
+        for name, value in request.headers:
+            length = len(name)
+            if length == 4 and name.lower() == b"host":
+                hosts.append(value.rstrip(b" \t"))
+            elif length == 6 and name.lower() == b"expect" and request.version == "1.1":
+                if value.rstrip(b" \t").lower() != b"100-continue":
+                    raise RequestError(417, "Of the Expect header, only 100-continue is supported.")
+                request.expects_continue = True
+            elif length == 14 and name.lower() == b"content-length":
+                request.has_long_body = int(value) > self._limits.max_body_bytes
+            elif length == 17 and name.lower() == b"transfer-encoding":
+                if request.version == "1.0":
+                    raise RequestError(400, "HTTP/1.0 has no Transfer-Encoding.")
+                if value.rstrip(b" \t").lower() != b"chunked":
+                    raise RequestError(501, "Of the transfer codings, only chunked is supported.")
+        if len(hosts) != 1 and (hosts or request.version == "1.1"):
+            raise RequestError(400, "A request must have one Host header.")
+        if hosts and _HOST.match(hosts[0]) is None:
+            raise RequestError(400, "The Host header is not a host name or address.")
+
+
+def _head_size(request: Request) -> int:
+    return len(request.line) + sum(len(name) + len(value) + 4 for name, value in request.headers)
+
+
+class LargeInput(io.BytesIO):
+    """A body that is not kept after it was read as a whole."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self._size = len(content)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        content = super().read(size)
+        if len(content) == self._size:
+            self.seek(0)
+            self.truncate()
+        return content
+
+
+def _input(request: Request) -> io.BytesIO:
+    """The body as a file. The request itself keeps it no longer: a connection may be idle for long after it."""
+    # BytesIO copies a bytearray, and shares bytes with its reader.
+    body, request.body = bytes(request.body), b""
+    return LargeInput(body) if len(body) > LARGE_BYTES else io.BytesIO(body)
+
+
+def _set_target(request: Request) -> None:
+    """Reduce a target that is no plain path to path and query."""
+    target = request.target
+    if b"#" in target:
+        raise RequestError(400, "The target of a request has no fragment.")
+    if target == b"*":
+        if request.method != "OPTIONS":
+            raise RequestError(400, "Only OPTIONS can have the target *.")
+        return
+    match = _ABSOLUTE.match(target)
+    if match is None or _HOST.match(match[1]) is None:
+        if request.method != "CONNECT":  # which has an authority for a target, and is refused as such
+            raise RequestError(400, "The target of a request is a path, or an http:// address.")
+        return
+    request.authority = match[1]
+    request.target = (match[2] or b"/") + (match[3] or b"")

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Permits: how many requests a worker processes at a time, and how they yield to each other."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import time
+from collections.abc import Callable, Iterator
+
+import gevent
+from gevent.lock import BoundedSemaphore
+
+from plimsoll.runtime.yields import are_computations_waiting, yield_computation
+
+_MEMORY_POLL_SECONDS = 0.01
+_CLOSED = select.POLLRDHUP | select.POLLHUP | select.POLLERR
+
+
+class Permits:
+    """The permits of one worker."""
+
+    def __init__(self, count: int, timeout: float, has_memory: Callable[[], bool] = lambda: True) -> None:
+        self.timeout = timeout
+        self.has_memory = has_memory
+        """False if the responses that clients have not received take too much memory for another long one."""
+        self.free = BoundedSemaphore(count)
+
+
+class RequestPermit:
+    """The permit of a connection's current request: see `plimsoll.runtime.permit.Permit`."""
+
+    __slots__ = ("_descriptor", "_is_held", "_permits", "waited")
+
+    def __init__(self, permits: Permits, descriptor: int) -> None:
+        self._permits = permits
+        self._descriptor = descriptor
+        self._is_held = False
+        self.waited = 0.0
+        """Seconds that the request has waited for its permit."""
+
+    def acquire(self) -> bool:
+        """Wait for a permit; False if none was free in time."""
+        free = self._permits.free
+        self.waited = 0.0
+        if not free.acquire(blocking=False):
+            since = time.monotonic()
+            if not free.acquire(timeout=self._permits.timeout):
+                return False
+            self.waited = time.monotonic() - since
+        self._is_held = True
+        return True
+
+    def finish(self) -> None:
+        """Give back what the request holds."""
+        if self._is_held:
+            self._is_held = False
+            self._permits.free.release()
+
+    @contextlib.contextmanager
+    def released(self) -> Iterator[None]:
+        was_held = self._is_held
+        self.finish()
+        try:
+            yield
+        finally:
+            if was_held:
+                # After the deadline it goes on without: what it waited for is done, and the database has limits of its own.
+                self._is_held = self._permits.free.acquire(timeout=self._permits.timeout)
+
+    def pause(self) -> None:
+        self.finish()
+        yield_computation()
+
+    def begin_computation(self) -> None:
+        if are_computations_waiting():
+            self.pause()
+
+    def wait_for_memory(self) -> bool:
+        end = time.monotonic() + self._permits.timeout
+        while not self._permits.has_memory():
+            if time.monotonic() > end:
+                return False
+            gevent.sleep(_MEMORY_POLL_SECONDS)
+        return True
+
+    def is_client_gone(self) -> bool:
+        poll = _poll_without_gevent()
+        poll.register(self._descriptor, _CLOSED)
+        return bool(poll.poll(0))
+
+
+def _poll_without_gevent() -> select.poll:
+    """The system's own poll: gevent's would switch to other greenlets."""
+    from gevent import monkey
+
+    poll: select.poll = monkey.get_original("select", "poll")()
+    return poll

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The address that the service listens on, and how many connections a worker can have."""
+
+from __future__ import annotations
+
+import resource
+import socket
+from dataclasses import dataclass
+
+from plimsoll.server.limits import MAX_CONNECTIONS
+
+_OTHER_FILES = 256
+"""File descriptors that a worker needs besides those of its connections."""
+_BACKLOG = 2048
+"""Connections that the system holds until a worker accepts them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    address: str
+    port: int
+    workers: int
+
+    @property
+    def url(self) -> str:
+        return f"http://{self._host}:{self.port}"
+
+    @property
+    def _host(self) -> str:
+        return f"[{self.address}]" if ":" in self.address else self.address
+
+    def open(self) -> socket.socket:
+        """Open the socket of all workers. It stays open while workers are replaced, so no connection is refused."""
+        family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
+        return socket.create_server((self.address, self.port), family=family, backlog=_BACKLOG)
+
+
+def max_connections() -> int:
+    """As many as the system's limit of open files allows, after raising it as far as it can be raised."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_CONNECTIONS + _OTHER_FILES
+    limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+    return max(128, limit - _OTHER_FILES)

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A worker process: load the application, serve it, and finish the requests in progress on SIGTERM.
+
+The supervisor runs `python -m plimsoll.server.worker`. A worker never outlives its supervisor. Before it closes idle
+connections it answers with `Connection: close` for a moment, so that clients send no request into a closed connection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import faulthandler
+import importlib
+import os
+import signal
+import socket
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from plimsoll.runtime import memory
+from plimsoll.server.application import ServedApplication, StartupError
+from plimsoll.server.limits import Limits
+
+if TYPE_CHECKING:
+    from plimsoll.server.connections import Connections
+
+STOP_SECONDS = 60.0
+"""How long a worker may take to finish the requests in progress."""
+NOTICE_SECONDS = 0.25
+"""How long it answers with `Connection: close` before it closes idle connections."""
+LISTENING = b"listening"
+HEARTBEAT = b"."
+
+_POLL_SECONDS = 0.02
+_TICK_SECONDS = 1.0
+
+# glibc's M_ARENA_MAX, M_MMAP_THRESHOLD and M_TRIM_THRESHOLD.
+_MALLOC_OPTIONS = {-8: 1, -3: 8 << 20, -1: 16 << 20}
+
+_SET_PARENT_DEATH_SIGNAL = 1  # prctl's PR_SET_PDEATHSIG
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The arguments of a worker's command line. Numbers are of open files that it inherits."""
+
+    factory: str
+    """The function that makes the application, as module:name."""
+    listening: int
+    """The socket."""
+    status: int
+    """A pipe to the supervisor: first `LISTENING` or the reason why not, then a `HEARTBEAT` each second."""
+    progress: int
+    """The table of requests in progress."""
+    stack: int
+    """A file for the stack in which the worker hangs, if it does."""
+    supervisor: int
+    """The supervisor's process id."""
+    limits: Limits
+
+    @property
+    def files(self) -> tuple[int, ...]:
+        return self.listening, self.status, self.progress, self.stack
+
+    def command(self) -> list[str]:
+        numbers = map(str, (*self.files, self.supervisor))
+        return [sys.executable, "-P", "-m", __spec__.name, self.factory, *numbers, self.limits.encode()]
+
+    @classmethod
+    def parse(cls, words: list[str]) -> Task:
+        listening, status, progress, stack, supervisor = map(int, words[1:6])
+        return cls(words[0], listening, status, progress, stack, supervisor, Limits.decode(words[6]))
+
+
+def main(task: Task) -> None:
+    _end_with(task.supervisor)
+    # Ctrl-C reaches every process of a terminal; the supervisor passes it on. It also handles SIGHUP.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    _use_gevent()
+    _configure_malloc()
+    try:
+        app = _load(task.factory)
+    except StartupError as error:
+        _report(task, str(error).encode())
+        sys.exit(1)
+    except Exception as error:
+        _report(task, (str(error) or repr(error)).encode())
+        raise
+    memory.trim()
+    _serve(app, task)
+
+
+def _report(task: Task, message: bytes) -> None:
+    os.write(task.status, message)
+
+
+def _use_gevent() -> None:
+    """Before anything else is imported: locks, sockets and sleeps are gevent's from here on."""
+    from gevent import monkey
+
+    monkey.patch_all()
+
+
+def _load(factory: str) -> ServedApplication:
+    module, _, name = factory.partition(":")
+    app: ServedApplication = getattr(importlib.import_module(module), name)()
+    return app
+
+
+def _serve(app: ServedApplication, task: Task) -> None:
+    import gevent
+    from gevent.event import Event
+    from gevent.pool import Pool
+    from gevent.server import StreamServer
+
+    from plimsoll.server.connections import Connections
+    from plimsoll.server.progress import RequestsInProgress
+    from plimsoll.server.sockets import max_connections
+
+    stop = Event()
+    gevent.signal_handler(signal.SIGTERM, stop.set)
+    listening = socket.socket(fileno=task.listening)
+    listening.setblocking(False)
+    address, port = listening.getsockname()[:2]
+    most = max_connections()
+    in_progress = RequestsInProgress(task.progress)
+    connections = Connections(app, task.limits, (address, port), in_progress, most)
+    # A few more than there may be, so that one that is idle can be closed for one that arrives.
+    server = StreamServer(listening, connections.serve, spawn=Pool(most + 16))
+    server.start()
+    _report(task, LISTENING)
+    os.set_blocking(task.status, False)
+    _beat(task)
+    while not stop.wait(_TICK_SECONDS):
+        connections.enforce_deadlines()
+        if connections.had_large_message:
+            connections.had_large_message = False
+            memory.trim()
+        _beat(task)
+    server.stop_accepting()
+    faulthandler.cancel_dump_traceback_later()
+    _finish(connections)
+
+
+def _beat(task: Task) -> None:
+    """Show the supervisor that the loop turns. If it does not turn again in time, write the stack it hangs in."""
+    with contextlib.suppress(BlockingIOError):  # the supervisor has many unread ones
+        _report(task, HEARTBEAT)
+    if task.limits.worker_timeout:
+        faulthandler.dump_traceback_later(task.limits.worker_timeout, file=task.stack)
+
+
+def _finish(connections: Connections) -> None:
+    """Finish the requests in progress, and close the connections as they become idle."""
+    connections.is_draining = True
+    end = time.monotonic() + STOP_SECONDS
+    time.sleep(NOTICE_SECONDS)
+    while not connections.are_all_closed and time.monotonic() < end:
+        connections.enforce_deadlines()
+        connections.close_idle(NOTICE_SECONDS)
+        time.sleep(_POLL_SECONDS)
+
+
+def _end_with(supervisor: int) -> None:
+    """Have the system end this process with its supervisor: else it would keep the port that the next service needs."""
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+    if os.getppid() != supervisor:
+        sys.exit(0)
+
+
+def _configure_malloc() -> None:
+    """Keep the memory of one large response for the next, and one store for all threads."""
+    configure = getattr(ctypes.CDLL(None), "mallopt", None)  # not every system has glibc
+    if configure is not None:
+        for option, value in _MALLOC_OPTIONS.items():
+            configure(option, value)
+
+
+if __name__ == "__main__":
+    main(Task.parse(sys.argv[1:]))

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Makes statements of effects, for the transaction that holds the head. None is run before the last is known.
+
+What claims write, the bulk of all writes, is gathered by kind (see `gathered`); everything else goes before it, in
+the order in which it comes (see `rows`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from plimsoll.domain import effects as e
+from plimsoll.domain.draft import Draft
+from plimsoll.domain.world import World
+from plimsoll.storage import tables as t
+from plimsoll.storage.database import Database
+from plimsoll.storage.lookup_tables import LookupTables, Reading
+from plimsoll.storage.pending_claims import PendingClaims
+from plimsoll.storage.pending_rows import PendingRows
+from plimsoll.storage.sql import (
+    Columns,
+    Row,
+    Statement,
+    written,
+)
+
+T = TypeVar("T")
+
+_PROVIDER = Columns(
+    t.resource_providers,
+    ("id", "uuid", "name", "generation", "parent_provider_id", "root_provider_id", "created_at"),
+)
+_FIGURES = ("total", "reserved", "min_unit", "max_unit", "step_size", "allocation_ratio")
+_figures = attrgetter(*_FIGURES)
+_INVENTORY = Columns(t.inventories, ("resource_provider_id", "resource_class_id", "created_at", *_FIGURES))
+_TRAIT = Columns(t.resource_provider_traits, ("resource_provider_id", "trait_id", "created_at"))
+_AGGREGATE = Columns(t.resource_provider_aggregates, ("resource_provider_id", "aggregate_id", "created_at"))
+_NAMED = ("id", "name", "created_at")
+_CLASS = Columns(t.resource_classes, _NAMED)
+_TRAIT_NAME = Columns(t.traits, _NAMED)
+_CONSUMER_TYPE = Columns(t.consumer_types, _NAMED)
+
+
+class EffectWriter:
+    """Records the effects of one batch of commands. Run the `statements` before the commit, `remember` after it."""
+
+    def __init__(
+        self,
+        database: Database,
+        conn: Connection,
+        registers: LookupTables,
+        now: datetime,
+        pause: Callable[[], None],
+    ) -> None:
+        self._database = database
+        self._dialect = dialect = conn.dialect
+        self._now = written(dialect, now)
+        self._registers = registers
+        self._pause = pause
+        self._reading = Reading(conn, now, pause)
+        self._rows = PendingRows(dialect)
+        self._gathered = PendingClaims(dialect, registers, self._reading, self._now, pause)
+
+    def record(self, draft: Draft) -> tuple[Sequence[e.Effect], World]:
+        """Remembers to write what was decided; returns the effects as they are kept, and the world after them."""
+        recorded = [
+            self._record(effect, world) for effect, world in zip(draft.effects, draft.worlds, strict=True)
+        ]
+        if recorded == draft.effects:
+            return recorded, draft.world
+        world = draft.worlds[0]
+        for effect in recorded:
+            world = effect.apply(world)
+            self._pause()
+        return recorded, world
+
+    def _record(self, effect: e.Effect, world: World) -> e.Effect:
+        self._pause()
+        return _WRITERS[type(effect)](self, effect, world) or effect
+
+    def statements(self, world: World) -> list[Statement]:
+        """All that is to be written. `world` is the world after the last effect."""
+        statements = self._rows.statements()
+        for table, count in self._rows.numbered.items():
+            statements += self._database.counting_along(table, count)
+        return statements + self._gathered.statements(world)
+
+    def remember(self) -> None:
+        """The transaction is committed: what it found or made in registers is good."""
+        self._reading.remember()
+
+    # Providers and trees
+
+    def _add_provider(self, effect: e.ProviderAdded, world: World) -> None:
+        parent_id = None if effect.parent is None else world.providers[effect.parent].id
+        root_id = effect.id if effect.parent is None else world.providers[effect.root].id
+        at = written(self._dialect, effect.at)
+        row = effect.id, effect.uuid, effect.name, 0, parent_id, root_id, at
+        self._rows.add_numbered(_PROVIDER, row)
+
+    def _rename_provider(self, effect: e.ProviderRenamed, world: World) -> None:
+        at = written(self._dialect, effect.at)
+        self._change_provider(world.providers[effect.uuid].id, name=effect.name, updated_at=at)
+
+    def _move_provider(self, effect: e.ProviderMoved, world: World) -> None:
+        root_id = world.providers[effect.root].id
+        at = written(self._dialect, effect.at)
+        for uuid in effect.subtree:
+            self._change_provider(world.providers[uuid].id, root_provider_id=root_id, updated_at=at)
+        parent_id = None if effect.parent is None else world.providers[effect.parent].id
+        self._change_provider(world.providers[effect.uuid].id, parent_provider_id=parent_id)
+
+    def _remove_provider(self, effect: e.ProviderRemoved, world: World) -> None:
+        id_ = world.providers[effect.uuid].id
+        for table in (t.inventories, t.resource_provider_aggregates, t.resource_provider_traits):
+            self._rows.remove(table, {"resource_provider_id": [id_]})
+        self._change_provider(id_, root_provider_id=None)
+        self._rows.remove(t.resource_providers, {"id": [id_]})
+
+    def _change_provider(self, id_: int, **values: Any) -> None:
+        self._rows.change(t.resource_providers, {"id": id_}, values)
+
+    def _raise_generation(self, effect: e.GenerationRaised, world: World) -> None:
+        self._gathered.generations[world.providers[effect.provider].id] = effect.generation
+
+    # What a provider has
+
+    def _add_inventory(self, effect: e.InventoryAdded, world: World) -> None:
+        key = _inventory_key(world, effect.provider, effect.resource_class)
+        row = *key.values(), written(self._dialect, effect.at), *_figures(effect.inventory)
+        self._rows.add(_INVENTORY, (row,))
+
+    def _change_inventory(self, effect: e.InventoryChanged, world: World) -> None:
+        key = _inventory_key(world, effect.provider, effect.resource_class)
+        figures = dict(zip(_FIGURES, _figures(effect.inventory), strict=True))
+        self._rows.change(t.inventories, key, {"updated_at": written(self._dialect, effect.at), **figures})
+
+    def _remove_inventory(self, effect: e.InventoryRemoved, world: World) -> None:
+        key = _inventory_key(world, effect.provider, effect.resource_class)
+        self._rows.remove(t.inventories, {column: [id_] for column, id_ in key.items()})
+
+    def _set_traits(self, effect: e.TraitsSet, world: World) -> None:
+        provider = world.providers[effect.provider]
+        self._replace_marks(
+            _TRAIT,
+            provider.id,
+            gone=[world.traits.by_name[name].id for name in provider.traits - effect.traits],
+            new=[world.traits.by_name[name].id for name in effect.traits - provider.traits],
+        )
+
+    def _set_aggregates(self, effect: e.AggregatesSet, world: World) -> e.Effect:
+        provider = world.providers[effect.provider]
+        others = provider.aggregates ^ effect.aggregates
+        entries = self._reading.entries(self._registers.aggregates, others)
+        # The database may know an aggregate in another spelling that it takes for the same.
+        kept = {uuid: entries[uuid].name for uuid in self._paced(others)}
+        ids = {entries[uuid].name: entries[uuid].id for uuid in self._paced(others)}
+        aggregates = frozenset(kept.get(uuid, uuid) for uuid in self._paced(effect.aggregates))
+        self._replace_marks(
+            _AGGREGATE,
+            provider.id,
+            gone=[ids[uuid] for uuid in self._paced(provider.aggregates - aggregates)],
+            new=[ids[uuid] for uuid in self._paced(aggregates - provider.aggregates)],
+        )
+        return e.AggregatesSet(effect.provider, aggregates)
+
+    def _paced(self, values: Iterable[T]) -> Iterator[T]:
+        """The same values. Other requests run meanwhile."""
+        for value in values:
+            self._pause()
+            yield value
+
+    def _replace_marks(self, columns: Columns, provider_id: int, *, gone: list[int], new: list[int]) -> None:
+        if gone:
+            provider, mark, _ = columns.names
+            self._rows.remove(columns.table, {provider: [provider_id], mark: gone})
+        if new:
+            self._rows.add(columns, [(provider_id, id_, self._now) for id_ in self._paced(new)])
+
+    # What consumers hold
+
+    def _replace_allocations(self, effect: e.AllocationsReplaced, world: World) -> None:
+        providers, classes, uuid, now = world.providers, world.classes.by_name, effect.consumer, self._now
+        holds = [
+            (providers[provider].id, classes[resource_class].id, amount, uuid, now)
+            for provider, resource_class, amount in effect.after
+        ]
+        self._gathered.replace_allocations(uuid, held_some=bool(effect.before), now_holds=holds)
+
+    def _add_consumer(self, effect: e.ConsumerAdded, _: World) -> None:
+        self._gathered.put_consumer(effect.consumer.uuid, effect.consumer, was_there=False)
+
+    def _change_consumer(self, effect: e.ConsumerChanged, _: World) -> None:
+        self._gathered.put_consumer(effect.consumer.uuid, effect.consumer, was_there=True)
+
+    def _remove_consumer(self, effect: e.ConsumerRemoved, _: World) -> None:
+        self._gathered.put_consumer(effect.uuid, None, was_there=True)
+
+    # Names
+
+    def _add_class(self, effect: e.ClassAdded, _: World) -> None:
+        self._rows.add(_CLASS, (self._named(effect),))
+
+    def _rename_class(self, effect: e.ClassRenamed, world: World) -> None:
+        key = {"id": world.classes.by_name[effect.name].id}
+        values = {"name": effect.new_name, "updated_at": written(self._dialect, effect.at)}
+        self._rows.change(t.resource_classes, key, values)
+
+    def _remove_class(self, effect: e.ClassRemoved, world: World) -> None:
+        self._rows.remove(t.resource_classes, {"id": [world.classes.by_name[effect.name].id]})
+
+    def _add_trait(self, effect: e.TraitAdded, _: World) -> None:
+        self._rows.add_numbered(_TRAIT_NAME, self._named(effect))
+
+    def _remove_trait(self, effect: e.TraitRemoved, world: World) -> None:
+        self._rows.remove(t.traits, {"id": [world.traits.by_name[effect.name].id]})
+
+    def _add_consumer_type(self, effect: e.ConsumerTypeAdded, _: World) -> None:
+        self._rows.add_numbered(_CONSUMER_TYPE, self._named(effect))
+
+    def _named(self, effect: e.ClassAdded | e.TraitAdded | e.ConsumerTypeAdded) -> Row:
+        return effect.id, effect.name, written(self._dialect, effect.at)
+
+
+def _inventory_key(world: World, provider: str, resource_class: str) -> dict[str, int]:
+    return {
+        "resource_provider_id": world.providers[provider].id,
+        "resource_class_id": world.classes.by_name[resource_class].id,
+    }
+
+
+_WRITERS: Mapping[type[e.Effect], Callable[[EffectWriter, Any, World], e.Effect | None]] = {
+    e.ProviderAdded: EffectWriter._add_provider,
+    e.ProviderRenamed: EffectWriter._rename_provider,
+    e.ProviderMoved: EffectWriter._move_provider,
+    e.ProviderRemoved: EffectWriter._remove_provider,
+    e.GenerationRaised: EffectWriter._raise_generation,
+    e.InventoryAdded: EffectWriter._add_inventory,
+    e.InventoryChanged: EffectWriter._change_inventory,
+    e.InventoryRemoved: EffectWriter._remove_inventory,
+    e.TraitsSet: EffectWriter._set_traits,
+    e.AggregatesSet: EffectWriter._set_aggregates,
+    e.AllocationsReplaced: EffectWriter._replace_allocations,
+    e.ConsumerAdded: EffectWriter._add_consumer,
+    e.ConsumerChanged: EffectWriter._change_consumer,
+    e.ConsumerRemoved: EffectWriter._remove_consumer,
+    e.ClassAdded: EffectWriter._add_class,
+    e.ClassRenamed: EffectWriter._rename_class,
+    e.ClassRemoved: EffectWriter._remove_class,
+    e.TraitAdded: EffectWriter._add_trait,
+    e.TraitRemoved: EffectWriter._remove_trait,
+    e.ConsumerTypeAdded: EffectWriter._add_consumer_type,
+}

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Query strings: which of several values counts, and what is kept of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from plimsoll.api.placement.microversion import HIGHEST, VERSIONS, Version
+from plimsoll.api.placement.queries import conditions
+from plimsoll.api.placement.queries.candidates import candidates_request
+from plimsoll.api.placement.queries.providers import providers_request
+from plimsoll.api.placement.queries.query import parsed, remembered
+from plimsoll.domain.inventory import MAX_INT
+from plimsoll.http.problems import Problem
+
+A = "11111111-1111-1111-1111-111111111111"
+B = "33333333-3333-3333-3333-333333333333"
+
+
+def test_parameters_are_parted_by_ampersands_and_semicolons() -> None:
+    assert parsed("a=1&b=2;a=3&c&d=x+y%20z&&").pairs == (
+        *(("a", "1"), ("b", "2"), ("a", "3")),
+        *(("c", ""), ("d", "x y z")),
+    )
+
+
+def test_of_several_values_one_can_have_the_last_or_all() -> None:
+    query = parsed("a=1&b=2&a=3")
+    assert query.last("a") == "3"
+    assert query.all("a") == ["1", "3"]
+    assert query.last("c") is None
+    assert "b" in query
+    assert "c" not in query
+
+
+@pytest.mark.parametrize("text", ["a=%ff", "%ff=a", "a=\xff", "a=\u2603"])
+def test_what_is_not_utf_8_is_refused(text: str) -> None:
+    with pytest.raises(Problem, match="Invalid query string parameters"):
+        parsed(text)
+
+
+def test_what_a_query_string_means_is_worked_out_once() -> None:
+    read = []
+    meaning = remembered(lambda query, version: read.append((query, version)))
+    for _ in range(3):
+        meaning("a=1", HIGHEST)
+    meaning("a=1", VERSIONS[0])
+    assert len(read) == 2
+
+
+def test_a_very_long_query_string_is_not_kept() -> None:
+    read = []
+    meaning = remembered(lambda query, version: read.append(query))
+    for _ in range(2):
+        meaning("a=" + "x" * 10_000, HIGHEST)
+    assert len(read) == 2
+
+
+@pytest.mark.parametrize("name", ["required", "member_of"])
+def test_the_values_of_a_repeated_parameter_are_read_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    reading = {"required": conditions.required, "member_of": conditions.member_of}[name]
+
+    def counted(values: Sequence[str], *further: Any) -> Any:
+        read.append(len(values))
+        return reading(values, *further)
+
+    monkeypatch.setattr(conditions, name, counted)
+    value = {"required": "A", "member_of": A}[name]
+    candidates_request("resources=VCPU:1" + f"&{name}={value}" * 100, HIGHEST)
+    assert read == [100]
+
+
+def test_an_empty_name_is_no_condition() -> None:
+    assert providers_request("name=", HIGHEST).name is None
+
+
+def test_required_traits_add_up_where_any_of_several_can_be_asked_for() -> None:
+    text = "required=CUSTOM_A&required=in:CUSTOM_B,CUSTOM_C&required=!CUSTOM_D"
+    conditions = providers_request(text, HIGHEST).conditions
+    assert conditions.required == (frozenset({"CUSTOM_A"}), frozenset({"CUSTOM_B", "CUSTOM_C"}))
+    assert conditions.forbidden == {"CUSTOM_D"}
+
+
+def test_before_that_the_last_one_counts() -> None:
+    conditions = providers_request("required=CUSTOM_A&required=CUSTOM_B", VERSIONS[38]).conditions
+    assert conditions.required == (frozenset({"CUSTOM_B"}),)
+
+
+def test_several_member_of_all_have_to_hold() -> None:
+    conditions = providers_request(f"member_of={A}&member_of=in:{A},{B}&member_of=!{B}", HIGHEST).conditions
+    assert conditions.member_of == (frozenset({A}), frozenset({A, B}))
+    assert conditions.not_member_of == {B}
+
+
+def test_amounts_beyond_any_inventory_are_all_the_same() -> None:
+    assert providers_request(f"resources=VCPU:{10**30}", HIGHEST).resources == {"VCPU": MAX_INT + 1}
+
+
+def test_groups_stand_in_the_order_of_the_client() -> None:
+    text = "required_B=CUSTOM_A&resources=VCPU:1&resources_A=VCPU:2&resources_B=VCPU:3&group_policy=none"
+    assert [group.suffix for group in candidates_request(text, HIGHEST).groups] == ["_B", "", "_A"]
+
+
+def test_of_several_limits_the_first_counts() -> None:
+    assert candidates_request("resources=VCPU:1&limit=5&limit=7", HIGHEST).limit == 5
+
+
+def test_a_first_limit_that_is_none_is_refused() -> None:
+    with pytest.raises(Problem, match="limit must be 1 or more"):
+        candidates_request("resources=VCPU:1&limit=-1&limit=7", HIGHEST)
+
+
+@pytest.mark.parametrize(("minor", "nested"), [(28, False), (29, True)])
+def test_old_clients_get_no_nested_candidates(minor: int, nested: bool) -> None:
+    assert candidates_request("resources=VCPU:1", VERSIONS[minor]).nested is nested
+
+
+def test_a_message_names_the_version_that_brought_what_was_asked_for_too_early() -> None:
+    with pytest.raises(Problem, match=r"only supported since microversion 1\.39"):
+        candidates_request("resources=VCPU:1&required=in:CUSTOM_A,CUSTOM_B", VERSIONS[38])
+
+
+@pytest.mark.parametrize("version", [VERSIONS[35], VERSIONS[38], HIGHEST])
+def test_root_required_supports_any_of_several_traits_at_no_version(version: Version) -> None:
+    with pytest.raises(Problem) as raised:
+        candidates_request("resources=VCPU:1&root_required=in:A,B", version)
+    assert (
+        "'root_required' does not support the format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' at any"
+        in raised.value.detail
+    )

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Paths, and the routes at them."""
+
+import pytest
+
+from plimsoll.access.policy_rules import RULES
+from plimsoll.api.placement.features import Feature
+from plimsoll.api.placement.handlers import classes
+from plimsoll.api.placement.microversion import HIGHEST, VERSIONS
+from plimsoll.api.placement.router import Router
+from plimsoll.api.placement.routes import ROUTES, Route
+
+router = Router(ROUTES)
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_every_route_is_found_under_its_path(route: Route) -> None:
+    names = [part.strip("{}") for part in route.path.split("/")[2::2]]
+    path = route.path
+    for name in names:
+        path = path.replace(f"{{{name}}}", f"the-{name}")
+    found = router.find(path)
+    assert found is not None
+    place, values = found
+    assert place.path == route.path
+    assert values == {name: f"the-{name}" for name in names}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "/nope",
+            "/resource_providers/",
+            "//resource_providers",
+            "/resource_providers//inventories",
+            "resource_providers",
+        ),
+        *(
+            "/traits/",
+            "/traits/A/",
+            "/traits/A/B",
+            "/resource_providers/u/inventories/VCPU/x",
+            "/Traits",
+            "//",
+        ),
+        *("/resource_providers/u/nope", "/resource_providers/u/inventories/", "/reshaper/x"),
+    ],
+)
+def test_nothing_is_at_a_path_that_is_only_nearly_right(path: str) -> None:
+    assert router.find(path) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "name"), [("/traits/A\n", "A"), ("/traits/\n", "\n"), ("/traits/A\n\n", "A\n")]
+)
+def test_one_line_end_at_the_end_of_a_path_does_not_count(path: str, name: str) -> None:
+    found = router.find(path)
+    assert found is not None
+    assert found[1] == {"name": name}
+
+
+def test_a_place_names_its_methods_in_the_order_of_the_table() -> None:
+    found = router.find("/resource_providers/u")
+    assert found is not None
+    assert found[0].allow == "GET, DELETE, PUT"
+
+
+def test_a_list_by_owner_is_there_but_not_advertised() -> None:
+    found = router.find("/allocations")
+    assert found is not None
+    assert found[0].allow == "POST"
+    assert found[0].route("GET", HIGHEST) is not None
+
+
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "PATCH", "get", ""])
+def test_methods_that_are_not_in_the_table_have_no_route(method: str) -> None:
+    found = router.find("/resource_providers")
+    assert found is not None
+    assert found[0].route(method, HIGHEST) is None
+
+
+def test_a_route_is_taken_over_by_the_next_from_a_feature_on() -> None:
+    found = router.find("/resource_classes/CUSTOM_A")
+    assert found is not None
+    handlers = [route.handler for version in VERSIONS if (route := found[0].route("PUT", version))]
+    change = Feature.ENSURE_RESOURCE_CLASS.minor
+    assert handlers == [classes.rename] * change + [classes.ensure] * (len(VERSIONS) - change)
+
+
+def test_every_rule_exists_and_is_documented_for_its_route() -> None:
+    documented = {
+        (rule.name, f"{operation['method']} {operation['path']}")
+        for rule in RULES
+        for operation in rule.operations
+    }
+    used = {(route.rule, route.name) for route in ROUTES if route.rule is not None and route.listed}
+    assert used == documented
+
+
+def test_only_the_version_document_is_for_everybody() -> None:
+    assert {route.path for route in ROUTES if route.rule is None} == {"", "/"}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What stands around the application, as the configuration asks for it."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from plimsoll.access import Policy
+from plimsoll.api.app import make_app
+from plimsoll.service.placement import Placement
+from tests.support.api import api, configuration
+from tests.unit.api.nowhere import NOWHERE
+
+
+class Everyone:
+    def allows(self, *_: Any) -> bool:
+        return True
+
+
+def ask(
+    tmp_path: Path, options: dict[str, Any], **environ: Any
+) -> tuple[str, dict[str, str], dict[str, Any]]:
+    conf = configuration(tmp_path / "unused.sqlite", **options)
+    app = make_app(NOWHERE, cast(Policy, Everyone()), conf)
+    given = {
+        "REQUEST_METHOD": "GET",
+        "SCRIPT_NAME": "",
+        "PATH_INFO": "/",
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "8778",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "wsgi.url_scheme": "http",
+        "wsgi.input": io.BytesIO(b""),
+        "wsgi.errors": io.StringIO(),
+        "wsgi.version": (1, 0),
+    } | environ
+    started: list[Any] = []
+    list(app(given, lambda *what: started.extend(what)))  # type: ignore[arg-type]
+    return started[0], {name.lower(): value for name, value in started[1]}, given
+
+
+def test_a_stranger_is_sent_away_with_an_id_to_ask_about(tmp_path: Path) -> None:
+    status, headers, _ = ask(tmp_path, {}, PATH_INFO="/traits")
+    assert status == "401 Unauthorized"
+    assert "x-openstack-request-id" in headers
+
+
+def test_with_noauth_a_stranger_elsewhere_is_told_what_to_set(tmp_path: Path) -> None:
+    asked = {"PATH_INFO": "/nothing", "REMOTE_ADDR": "10.0.0.7", "HTTP_X_AUTH_TOKEN": "admin"}
+    status, headers, _ = ask(tmp_path, {}, **asked)
+    assert (status, headers["content-type"]) == ("403 Forbidden", "application/json")
+    assert "x-openstack-request-id" in headers
+    assert ask(tmp_path, {"plimsoll__allow_insecure_noauth": True}, **asked)[0] == "404 Not Found"
+
+
+def test_the_version_document_needs_no_token(tmp_path: Path) -> None:
+    for path in ("", "/"):
+        assert ask(tmp_path, {}, PATH_INFO=path)[0] == "200 OK"
+
+
+def test_proxy_headers_are_believed_when_the_operator_says_so(tmp_path: Path) -> None:
+    forwarded = {"HTTP_X_FORWARDED_PREFIX": "/placement", "HTTP_X_FORWARDED_PROTO": "https"}
+    _, _, plain = ask(tmp_path, {}, **forwarded)
+    assert (plain["SCRIPT_NAME"], plain["wsgi.url_scheme"]) == ("", "http")
+    option = {"oslo_middleware__enable_proxy_headers_parsing": True}
+    _, _, believed = ask(tmp_path, option, **forwarded)
+    assert (believed["SCRIPT_NAME"], believed["wsgi.url_scheme"]) == ("/placement", "https")
+
+
+def test_other_origins_are_answered_when_the_operator_allows_them(tmp_path: Path) -> None:
+    origin = {"HTTP_ORIGIN": "https://console.example"}
+    _, without, _ = ask(tmp_path, {}, **origin)
+    assert "access-control-allow-origin" not in without
+    _, allowed, _ = ask(tmp_path, {"cors__allowed_origin": ["https://console.example"]}, **origin)
+    assert allowed["access-control-allow-origin"] == "https://console.example"
+    assert "openstack-api-version" in allowed["access-control-expose-headers"].lower()
+
+
+@pytest.mark.parametrize(
+    ("status", "method", "path"),
+    [
+        (200, "GET", "/traits"),
+        (404, "GET", "/nowhere"),
+        (405, "PUT", "/traits"),
+        (406, "GET", "/"),
+        (413, "POST", "/reshaper"),
+    ],
+)
+def test_every_answer_has_the_id_of_its_request(tmp_path: Path, status: int, method: str, path: str) -> None:
+    with api(tmp_path / "placement.sqlite", plimsoll__max_body_bytes=1024) as served:
+        version = "1.99" if status == 406 else "1.39"
+        answer = served.call(method, path, version=version, raw=b" " * 2000 if status == 413 else None)
+    assert answer.status == status
+    if status != 200:
+        assert answer.json["errors"][0]["request_id"] == answer.headers["x-openstack-request-id"]
+    assert answer.headers["x-openstack-request-id"].startswith("req-")
+
+
+def test_so_has_an_answer_that_nobody_expected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with api(tmp_path / "placement.sqlite") as served:
+        monkeypatch.setattr(Placement, "read", lambda *_: 1 / 0)
+        answer = served.get("/traits")
+    assert answer.status == 500
+    assert answer.json["errors"][0]["request_id"] == answer.headers["x-openstack-request-id"]

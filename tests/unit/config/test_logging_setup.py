@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The lines of the log: oslo.log's to the letter, in the order in which they came, and soon in the file."""
+
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from oslo_config import cfg
+from oslo_context import context
+from oslo_log import log
+from oslo_log.formatters import ContextFormatter, JSONFormatter
+
+from plimsoll.bounded_cache import deep_size
+from plimsoll.config.logging_setup import (
+    MOMENT,
+    DeferredHandler,
+    JSONLines,
+    QuickFormatter,
+)
+from plimsoll.http.middleware.request_log import _IN_COMMON, LoggedRequest, _Line
+
+FACTS = ("REMOTE_ADDR", "REQUEST_METHOD", "REQUEST_URI", "status", "bytes", "microversion")
+FORMATS = (
+    None,
+    "%(asctime)s %(name)s %(levelname)s [%(request_id)s %(user)s %(project)s] %(color)s%(message)s",
+    "%(isotime)s %(message)s %(user_identity)s",
+    "%(process)d %(msecs)03d %(resource)s|%(instance)s|%(user_name)s %(message)s",
+)
+
+
+@pytest.fixture(params=FORMATS)
+def conf(request: pytest.FixtureRequest) -> cfg.ConfigOpts:
+    conf = cfg.ConfigOpts()
+    log.register_options(conf)
+    conf([])
+    if request.param:
+        conf.set_override("logging_context_format_string", request.param)
+    return conf
+
+
+@pytest.fixture
+def _in_a_request() -> Iterator[None]:
+    LoggedRequest({"HTTP_X_USER_ID": "ann", "HTTP_X_PROJECT_ID": "red"}, "req-1", None)
+    yield
+    context._request_store.context = None
+
+
+def line(text: str = "all hands", level: int = logging.INFO) -> logging.LogRecord:
+    return logging.LogRecord("plimsoll.somewhere", level, __file__, 1, text + " %s", ("on deck",), None)
+
+
+@pytest.mark.usefixtures("_in_a_request")
+@pytest.mark.parametrize("level", [logging.DEBUG, logging.INFO, logging.ERROR])
+def test_lines_in_a_request_are_as_oslo_log_writes_them(conf: cfg.ConfigOpts, level: int) -> None:
+    slow = ContextFormatter(datefmt="%Y-%m-%d %H:%M:%S", project="placement", version="1", config=conf)
+    record = line(level=level)
+    expected = slow.format(logging.makeLogRecord(dict(record.__dict__)))
+    assert QuickFormatter(slow, conf).format(record) == expected
+
+
+@pytest.mark.usefixtures("_in_a_request")
+def test_the_line_of_a_request_has_all_that_a_format_may_ask_for(conf: cfg.ConfigOpts) -> None:
+    slow = ContextFormatter(project="placement", version="1", config=conf)
+    quick = QuickFormatter(slow, conf)
+    made = _Line(_IN_COMMON, dict.fromkeys(FACTS, "x"))
+    assert made.__dict__.keys() == line().__dict__.keys()
+    assert quick.format(made) == slow.format(logging.makeLogRecord(dict(made.__dict__)))
+
+
+def test_long_names_of_callers_do_not_stay_in_memory(conf: cfg.ConfigOpts) -> None:
+    quick = QuickFormatter(ContextFormatter(project="placement", version="1", config=conf), conf)
+    try:
+        for number in range(200):
+            LoggedRequest({"HTTP_X_USER_ID": f"{number}" + "u" * 50_000}, "req-1", None)
+            quick.format(line())
+        assert deep_size(tuple(quick._callers._values.items())) < 100_000
+    finally:
+        context._request_store.context = None
+
+
+def test_an_identity_that_names_the_request_is_that_of_this_request(conf: cfg.ConfigOpts) -> None:
+    conf.set_override("logging_user_identity_format", "%(user)s by %(request_id)s")
+    slow = ContextFormatter(project="placement", version="1", config=conf)
+    quick = QuickFormatter(slow, conf)
+    for request_id in ("req-1", "req-2"):
+        LoggedRequest({"HTTP_X_USER_ID": "ann"}, request_id, None)
+        record = line()
+        assert quick.format(record) == slow.format(logging.makeLogRecord(dict(record.__dict__)))
+    context._request_store.context = None
+
+
+def test_lines_outside_of_a_request_are_as_oslo_log_writes_them(conf: cfg.ConfigOpts) -> None:
+    slow = ContextFormatter(project="placement", version="1", config=conf)
+    record = line()
+    assert QuickFormatter(slow, conf).format(record) == slow.format(
+        logging.makeLogRecord(dict(record.__dict__))
+    )
+
+
+@pytest.fixture
+def handler(tmp_path: Path) -> Iterator[DeferredHandler]:
+    target = logging.FileHandler(tmp_path / "log")
+    handler = DeferredHandler(target, logging.LogRecord.getMessage)
+    yield handler
+    handler.close()
+
+
+def written(tmp_path: Path) -> list[str]:
+    return (tmp_path / "log").read_text().splitlines()
+
+
+def test_plain_lines_are_written_within_a_moment(handler: DeferredHandler, tmp_path: Path) -> None:
+    for number in range(3):
+        handler.handle(line(str(number)))
+    deadline = time.monotonic() + 500 * MOMENT
+    while len(written(tmp_path)) < 3:
+        assert time.monotonic() < deadline
+        time.sleep(MOMENT)
+    assert written(tmp_path) == [f"{number} on deck" for number in range(3)]
+
+
+def test_a_warning_is_written_at_once_and_after_what_came_before(
+    handler: DeferredHandler, tmp_path: Path
+) -> None:
+    handler.handle(line("first"))
+    handler.handle(line("second", logging.WARNING))
+    assert written(tmp_path) == ["first on deck", "second on deck"]
+
+
+def test_at_the_end_everything_is_written(handler: DeferredHandler, tmp_path: Path) -> None:
+    handler.handle(line("last"))
+    handler.close()
+    assert written(tmp_path) == ["last on deck"]
+
+
+def test_a_child_process_writes_its_own_lines_and_leaves_the_parents_to_it(
+    handler: DeferredHandler, tmp_path: Path
+) -> None:
+    handler.handle(line("parent"))
+    child = os.fork()
+    if child == 0:
+        handler.handle(line("child"))
+        time.sleep(20 * MOMENT)
+        os._exit(0)
+    os.waitpid(child, 0)
+    handler.flush()
+    assert sorted(written(tmp_path)) == ["child on deck", "parent on deck"]
+
+
+def test_a_line_that_is_written_later_is_about_the_request_that_it_came_from(
+    conf: cfg.ConfigOpts, tmp_path: Path
+) -> None:
+    slow = ContextFormatter(datefmt="%Y-%m-%d %H:%M:%S", project="placement", version="1", config=conf)
+    quick = QuickFormatter(slow, conf)
+    handler = DeferredHandler(logging.FileHandler(tmp_path / "log"), quick.format)
+    expected, hands = [], ["on deck"]
+    for request_id in ("req-1", "req-2"):
+        LoggedRequest({"HTTP_X_USER_ID": "ann"}, request_id, None)
+        for level in (logging.INFO, logging.DEBUG):
+            record = logging.LogRecord("plimsoll.x", level, __file__, 1, "all %s", (hands,), None)
+            expected.append(slow.format(logging.makeLogRecord(dict(record.__dict__))))
+            handler.handle(record)
+    context._request_store.context = None
+    hands.clear()
+    handler.close()
+    assert written(tmp_path) == expected
+
+
+def test_json_of_a_request_that_is_written_later_is_what_oslo_log_would_have_written(tmp_path: Path) -> None:
+    slow = JSONFormatter()
+    target = logging.FileHandler(tmp_path / "log")
+    quick = JSONLines()
+    target.setFormatter(quick)
+    handler = DeferredHandler(target, quick.format)
+    expected, hands = [], ["on deck"]
+    for request_id in ("req-1", "req-2"):
+        LoggedRequest({"HTTP_X_USER_ID": "ann", "HTTP_X_AUTH_TOKEN": "secret"}, request_id, "req-0")
+        for record in (
+            _Line(_IN_COMMON, dict.fromkeys(FACTS, "x")),
+            logging.LogRecord("plimsoll.x", logging.INFO, __file__, 1, "all %s", (hands,), None),
+            logging.LogRecord("plimsoll.x", logging.ERROR, __file__, 1, "over\nboard", (), None),
+        ):
+            expected.append(json.loads(slow.format(logging.makeLogRecord(dict(record.__dict__)))))
+            handler.handle(record)
+    context._request_store.context = None
+    hands.clear()
+    handler.close()
+    assert [json.loads(line) for line in written(tmp_path)] == expected
+    assert expected[0]["context"]["auth_token"] == "***"
