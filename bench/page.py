@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes docs/performance.md, with its pictures and all figures, from what `python -m bench run` has kept."""
+"""Write docs/performance.md with its plots and tables from the stored results of `python -m bench run`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.measuring.works import ABOUT
+from bench.measuring.workloads import DESCRIPTIONS
 from bench.report import table
 from bench.run import RESULTS
 from bench.site.databases import KINDS
@@ -23,27 +23,27 @@ NAMES = {"mariadb": "MariaDB", "postgresql": "PostgreSQL", "sqlite": "SQLite"}
 INTRODUCTION = """\
 # Performance
 
-Plimsoll beside OpenStack Placement 16.0.0 (the reference), in one run, on one machine, on the same kind of database.
+Plimsoll compared with OpenStack Placement 16.0.0 (the reference), in one run, on one machine, on the same kind of database.
 All figures on this page were measured by `make bench`; nothing is extrapolated. Only ratios within one run count: the
-times themselves depend on the machine and what else it does.
+times themselves depend on the machine and its other load.
 
-This page is written by `python -m bench page` from what the last runs have kept.
+This page is written by `python -m bench page` from the stored results of the last runs.
 """
 
 REPEAT = """\
 ## Measure it yourself
 
-Leave the machine alone meanwhile: a run that begins on a busy one says so, and its figures mean little. You need Python 3.11, make, and the programs of MariaDB or PostgreSQL (`mariadbd`, `postgres`); a private server with
+Run nothing else meanwhile: a run that begins on a busy machine prints a warning, and its figures are not reliable. You need Python 3.11, make, and the programs of MariaDB or PostgreSQL (`mariadbd`, `postgres`); a private server with
 durable settings is started and removed.
 
 ```console
 $ make bench                     # on MariaDB: all works, growth to 100,000 providers
 $ make bench DB=postgresql
 $ make bench DB=sqlite           # Plimsoll on its embedded database, the reference on MariaDB
-$ make bench-quick               # the main ratios, briefly, held to a quarter of their goals
+$ make bench-quick               # the main ratios, short, compared with a quarter of their goals
 ```
 
-Each prints the tables of this page, marks what misses its goal, and fails if anything does. `.venv/bin/python -m bench run --help`
+Each prints the tables of this page, marks missed goals, and fails if there are any. `.venv/bin/python -m bench run --help`
 lists the options: `--only` for some works, `--server` for a database server of your own.
 
 Where the time of a request goes, stage by stage:
@@ -58,27 +58,27 @@ METHOD = """\
 
 - Both services run with default settings and noauth2, write their log to a file, and have a database each on the same
   server, filled with the same rows. The reference has gunicorn with two gthread workers of ten threads and
-  keep-alive; where it says *tuned*, also the settings that make it fast on wide trees
+  keep-alive; rows marked *tuned* add the settings that make it fast on wide trees
   (`optimize_for_wide_provider_trees`, `max_allocation_candidates=1000`, breadth-first).
-- One client drives them: a raw socket that is kept open, requests prepared as bytes, answers read by their length, in a
-  process of its own. Its cost is in the last table.
-- They take turns, round by round, so that what else the machine does hits both.
+- One client measures both: a keep-alive raw socket, requests prepared as bytes, responses read by their length, in its
+  own process. Its cost is in the last table.
+- The services alternate round by round, so that other load on the machine affects both.
 - A time is the median over all requests of all rounds; beside it the 99th percentile. A rate is the median over rounds.
-  A claim that the reference answers with a conflict is not counted as done.
-- Who asks the same of a cloud in which nothing has changed is given the same answer again, as schedulers do that work
-  side by side. What a search costs that nobody has asked for before is shown where it says *never the same*, and by
-  the growth; in *select and claim* each claim changes the cloud.
-- What is held of a provider is kept until it changes; what it costs to read it is shown where it says *not asked for
-  lately*.
-- *Ready-made*: the same HTTP server sends the same bytes from memory, with no work at all.
+  A claim that the reference refuses with a conflict is not counted.
+- A repeated search on an unchanged cloud gets a cached response, as with several schedulers that send equal requests.
+  Rows marked *never the same*, and the growth, show the cost of searches that are not cached; in *select and claim*
+  each claim changes the cloud.
+- The allocations of a provider are cached until it changes; rows marked *not asked for lately* show the cost of reading
+  them.
+- *Ready-made*: the same HTTP server sends the same bytes from memory without any processing.
 
-The worlds:
+The datasets:
 
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("results", nargs="*", type=Path, help="files of results (those in var/bench)")
+    parser.add_argument("results", nargs="*", type=Path, help="result files (default: those in var/bench)")
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -88,33 +88,31 @@ def main(arguments: argparse.Namespace) -> int:
         print("There are no results yet: run `make bench` first.")
         return 1
     directory = PAGE.with_suffix("")
-    # Only this page needs matplotlib, and a machine that measures may not have it.
+    # Imported here: only this command needs matplotlib, which may not be installed.
     from bench.report.plots import draw_all
 
     drawn = draw_all(results, directory)
-    for one in results:
-        (directory / f"{one['database']}.json").write_text(json.dumps(one, indent=1) + "\n")
-    PAGE.write_text(written(results, drawn))
+    PAGE.write_text(page_text(results, drawn))
     print(f"{PAGE.relative_to(ROOT)} and {len(drawn)} pictures are written.")
     return 0
 
 
-def written(results: Sequence[Mapping[str, Any]], drawn: Sequence[str]) -> str:
+def page_text(results: Sequence[Mapping[str, Any]], drawn: Sequence[str]) -> str:
     parts = [INTRODUCTION]
     parts += [_picture("ratios", "How many times as fast, by work and database", drawn)]
-    parts += [_of_database(one) for one in results]
+    parts += [_of_database(result) for result in results]
     parts += [
         _picture("times", "Times of both services", drawn),
         _picture("devices", "Requests for several devices", drawn),
         _picture("growth", "Growth from 1,000 to 100,000 providers", drawn),
     ]
-    worlds = "\n".join(f"- *{name}*: {about}." for name, about in ABOUT.items())
-    parts += [METHOD + worlds + "\n", REPEAT, _machine(results) if results else ""]
+    datasets = "\n".join(f"- *{name}*: {about}." for name, about in DESCRIPTIONS.items())
+    parts += [METHOD + datasets + "\n", REPEAT, _machine(results) if results else ""]
     return "\n".join(part for part in parts if part)
 
 
-def _of_database(one: Mapping[str, Any]) -> str:
-    reference = " (the reference on MariaDB)" if one["database"] == "sqlite" else ""
+def _of_database(result: Mapping[str, Any]) -> str:
+    reference = " (the reference on MariaDB)" if result["database"] == "sqlite" else ""
     tables = (
         table.works_table,
         table.limits_table,
@@ -122,22 +120,21 @@ def _of_database(one: Mapping[str, Any]) -> str:
         table.growth_verdicts,
         table.client_table,
     )
-    made = [make(one) for make in tables]
-    missed = sum(not each["holds"] for each in one["verdicts"])
+    rendered = [make(result) for make in tables]
+    missed = sum(not each["holds"] for each in result["verdicts"])
     verdict = "Every goal is reached." if not missed else f"{missed} goals are missed; they are marked."
-    shown = "\n\n".join(table.as_markdown(header, lines) for header, lines in made if lines)
-    raw = f"[all figures](performance/{one['database']}.json)"
-    return f"## {NAMES[one['database']]}{reference}\n\n{verdict} Measured {one['when']}; {raw}.\n\n{shown}\n"
+    shown = "\n\n".join(table.as_markdown(header, lines) for header, lines in rendered if lines)
+    return f"## {NAMES[result['database']]}{reference}\n\n{verdict} Measured {result['when']}.\n\n{shown}\n"
 
 
-def _picture(name: str, words: str, drawn: Sequence[str]) -> str:
-    return f"![{words}](performance/{name}.svg)\n" if name in drawn else ""
+def _picture(name: str, alternative_text: str, drawn: Sequence[str]) -> str:
+    return f"![{alternative_text}](performance/{name}.svg)\n" if name in drawn else ""
 
 
 def _machine(results: Sequence[Mapping[str, Any]]) -> str:
     first = results[0]
     machine, versions = first["machine"], first["versions"]
-    databases = sorted({name for one in results for name in one["versions"]["databases"]})
+    databases = sorted({name for result in results for name in result["versions"]["databases"]})
     lines = [
         ("processor", f"{machine['processor']}, {machine['cores']} cores"),
         ("memory", f"{machine['memory_gb']} GB"),
@@ -146,7 +143,7 @@ def _machine(results: Sequence[Mapping[str, Any]]) -> str:
         ("system", f"{machine['system']}, Python {versions['Python']}"),
         ("databases", ", ".join(databases)),
         *((f"{side}: versions", _versions(versions[side])) for side in ("Plimsoll", "reference")),
-        *((f"{side}: settings", words) for side, words in first["settings"].items()),
+        *((f"{side}: settings", text) for side, text in first["settings"].items()),
     ]
     return (
         "## The machine, the versions, the settings\n\n"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Measures Plimsoll beside the reference, prints the tables and keeps all figures as JSON.
+"""Measure Plimsoll and the reference, print the tables and write all figures as JSON.
 
-The status is 0 only if every goal is reached; what misses is marked. Without a database server to start, the quick
-form measures nothing and says so.
+The exit status is 0 only if every goal is reached; missed goals are marked. Without a database server to start, nothing
+is measured: a message gives the reason, and the quick form exits with 0.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import Any
 
 from bench.client.cost import client_cost
 from bench.measuring import growth, verdicts
-from bench.measuring.machine import described, used_by_others
+from bench.measuring.machine import cpu_used_by_others, describe
 from bench.measuring.rounds import FULL, QUICK, Effort
-from bench.measuring.sidebyside import measure_works
-from bench.measuring.works import WORKS
+from bench.measuring.sidebyside import measure_workloads
+from bench.measuring.workloads import WORKLOADS
 from bench.report import table
 from bench.site.databases import KINDS, engines, missing
 from bench.site.services import ROOT, Plimsoll
@@ -31,7 +31,7 @@ from bench.site.site import Site
 
 HELP = "measure both services and print the table"
 BUSY = 10.0
-"""Percent of the processors: if others use more, what is measured is as much theirs as ours."""
+"""Percent of the processors: above this load by other programs the results are not reliable."""
 RESULTS = ROOT / "var" / "bench"
 
 
@@ -41,10 +41,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--server", help="the URL of a database server to use instead of a private one")
     parser.add_argument(
-        "--quick", action="store_true", help="the main works only, briefly, held to a quarter"
+        "--quick",
+        action="store_true",
+        help="the main works only, short, compared with a quarter of each goal",
     )
     parser.add_argument(
-        "--only", nargs="+", metavar="WORD", help="works whose key has one of these words; growth is one"
+        "--only",
+        nargs="+",
+        metavar="WORD",
+        help="works whose key contains one of these words; growth is one of them",
     )
     parser.add_argument("--sizes", nargs="+", type=int, default=growth.SIZES, help="providers, for growth")
     parser.add_argument("--rounds", type=int, help="rounds of each work")
@@ -56,20 +61,20 @@ def main(arguments: argparse.Namespace) -> int:
     reason = None if arguments.server else missing(arguments.database)
     if reason:
         print(f"Nothing was measured: {reason}.")
-        return 0 if arguments.quick else 2  # a guard stands where it can
+        return 0 if arguments.quick else 2  # the quick form is a check that may be skipped
     effort = QUICK if arguments.quick else FULL
     if arguments.rounds:
         effort = replace(effort, rounds=arguments.rounds)
     Plimsoll.worker_count = arguments.workers
-    begun, others = time.monotonic(), used_by_others()
+    start_time, others = time.monotonic(), cpu_used_by_others()
 
-    def progress(what: str) -> None:
-        print(f"{time.monotonic() - begun:6.0f} s  {what}", file=sys.stderr, flush=True)
+    def progress(step: str) -> None:
+        print(f"{time.monotonic() - start_time:6.0f} s  {step}", file=sys.stderr, flush=True)
 
-    with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as directory:
-        place = Path(directory)
-        with engines(arguments.database, arguments.server, place) as (theirs, ours):
-            results = _measure(Site(theirs, ours, place), arguments, effort, progress)
+    with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as temporary:
+        directory = Path(temporary)
+        with engines(arguments.database, arguments.server, directory) as (theirs, ours):
+            results = _measure(Site(theirs, ours, directory), arguments, effort, progress)
     results["used_by_others"] = others
     name = f"{arguments.database}-quick" if arguments.quick else arguments.database
     path = arguments.results or RESULTS / f"{name}.json"
@@ -84,17 +89,17 @@ def main(arguments: argparse.Namespace) -> int:
 
 def _measure(site: Site, arguments: argparse.Namespace, effort: Effort, progress: Any) -> dict[str, Any]:
     database, quick, only = arguments.database, arguments.quick, arguments.only
-    works = [work.in_brief() for work in WORKS if work.quick] if quick else list(WORKS)
+    works = [work.quick_version() for work in WORKLOADS if work.quick] if quick else list(WORKLOADS)
     if only:
         works = [work for work in works if any(word in work.key for word in only)]
-    results: dict[str, Any] = {"database": database, "quick": quick, **described(site)}
+    results: dict[str, Any] = {"database": database, "quick": quick, **describe(site)}
     progress("the client alone")
     results["client"] = client_cost(0.2 if quick else 0.5, 1 if quick else 3)
-    results["works"] = measure_works(site, works, effort, progress)
-    judged = verdicts.of_works(results["works"], database, quick)
+    results["works"] = measure_workloads(site, works, effort, progress)
+    judged = verdicts.judge_workloads(results["works"], database, quick)
     if not quick and (not only or "growth" in only):
         results["growth"] = growth.measure_growth(site, effort, progress, arguments.sizes)
-        judged += growth.of_growth(results["growth"])
+        judged += growth.judge_growth(results["growth"])
     results["verdicts"] = [verdict.to_json() for verdict in judged]
     return results
 
@@ -114,7 +119,7 @@ def _print(results: Mapping[str, Any]) -> None:
     print(f"A write of 4 KB is durable after {table.milliseconds(machine['fsync_ms'])}")
     if results["used_by_others"] > BUSY:
         print(
-            f"Others used {results['used_by_others']:.0f} % of the machine when this began: the figures mean little."
+            f"Other programs used {results['used_by_others']:.0f} % of the processors at the start: do not trust the figures."
         )
     print()
     tables = (

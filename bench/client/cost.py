@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the client itself costs: driven against a server that does nothing but send the same bytes again.
+"""Cost of the client itself, measured against a server that only sends constant bytes.
 
-That server looks for the end of a request and answers from memory. What a unit takes there is the client, the
-kernel and that little; no service can be measured as faster.
+That server detects the end of a request and responds from memory. The time of a unit is the client, the kernel and this
+server; no service can be measured as faster.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import socket
 import threading
 from typing import Any
 
-from bench.client.driving import Extent, drive
+from bench.client.driving import RoundLength, drive
 from bench.client.http import HOST
 from bench.client.units import reads
 from bench.measuring.rounds import summary
@@ -23,9 +23,9 @@ SIZES = {"no body": 0, "5 KB": 5_000, "650 KB": 650_000}
 
 
 def client_cost(seconds: float, rounds: int) -> dict[str, dict[str, Any]]:
-    """By the length of the answer, and with eight clients."""
+    """Return the cost by the length of the response, and with eight clients."""
     return {
-        f"{name}, {_clients(count)}": _against(length, count, seconds, rounds)
+        f"{name}, {_clients(count)}": _measure_client(length, count, seconds, rounds)
         for name, length in SIZES.items()
         for count in ((1, 8) if length == 0 else (1,))
     }
@@ -35,33 +35,33 @@ def _clients(count: int) -> str:
     return "1 client" if count == 1 else f"{count} clients"
 
 
-def _against(length: int, count: int, seconds: float, rounds: int) -> dict[str, Any]:
-    listening = socket.create_server((HOST, 0))
+def _measure_client(length: int, count: int, seconds: float, rounds: int) -> dict[str, Any]:
+    listener = socket.create_server((HOST, 0))
     child = os.fork()
     if child == 0:
         try:
-            _serve(listening, b"x" * length)
+            _serve(listener, b"x" * length)
         finally:
             os._exit(0)
-    port = listening.getsockname()[1]
-    listening.close()
+    port = listener.getsockname()[1]
+    listener.close()
     try:
-        extent = Extent(seconds, least=20, warm=20)
-        return summary([drive(port, reads(["/"]), count, extent) for _ in range(rounds)])
+        round_length = RoundLength(seconds, min_units=20, warmup_units=20)
+        return summary([drive(port, reads(["/"]), count, round_length) for _ in range(rounds)])
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
 
 
-def _serve(listening: socket.socket, body: bytes) -> None:
-    answer = f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
+def _serve(listener: socket.socket, body: bytes) -> None:
+    response = f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
     while True:
-        connection, _ = listening.accept()
+        connection, _ = listener.accept()
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        threading.Thread(target=_answer, args=(connection, answer), daemon=True).start()
+        threading.Thread(target=_respond, args=(connection, response), daemon=True).start()
 
 
-def _answer(connection: socket.socket, answer: bytes) -> None:
+def _respond(connection: socket.socket, response: bytes) -> None:
     buffer = bytearray(4096)
     while connection.recv_into(buffer):
-        connection.sendall(answer)
+        connection.sendall(response)

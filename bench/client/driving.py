@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clients at work: each does one unit after the other on its own connection, and the time of every unit is kept.
+"""Run clients: each runs one unit after the other on its own connection, and the time of every unit is recorded.
 
-All clients of a round live in one process of their own that waits for all its sockets at once: that costs the
-machine least. What the process itself used of the processor is measured and given back with the times.
+All clients of a round share one separate process that polls all sockets, which costs the machine least. The processor
+time of that process is measured and returned with the times.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 
-from bench.client.http import BadAnswer, Connection, Reply
+from bench.client.http import Connection, Response, UnexpectedResponse
 
-Unit = Generator[bytes, Reply, bool]
-"""One unit of work: yields requests, is sent their replies, and returns whether it was done (and not refused)."""
+Unit = Generator[bytes, Response, bool]
+"""One unit of work: yields requests, receives their responses, and returns True if it was done, False if refused."""
 
 Clients = Callable[[int], Iterator[Unit]]
-"""The endless work of the client with this number."""
+"""Returns the endless units of the client with this number."""
 
 
 @dataclass(slots=True)
 class Round:
-    """What one round of one server gave."""
+    """The figures of one round of one server."""
 
     nanoseconds: list[int] = field(default_factory=list)
-    """Of each unit that was done."""
+    """Time of each completed unit."""
     refused: int = 0
     seconds: float = 0.0
     client_seconds: float = 0.0
-    """What the client process used of a processor."""
+    """Processor time of the client process."""
     answer_bytes: int = 0
     """Length of the last body."""
 
@@ -47,16 +47,16 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
-    """How long a round lasts: for these seconds, and at least so many units of each client; before it, a warm-up."""
+class RoundLength:
+    """Length of a round: a minimum time and a minimum number of units per client, after a warm-up."""
 
     seconds: float
-    least: int = 1
-    warm: int = 1
+    min_units: int = 1
+    warmup_units: int = 1
 
 
-def drive(port: int, clients: Clients, count: int, extent: Extent) -> Round:
-    """One round, in a process of its own."""
+def drive(port: int, clients: Clients, count: int, round_length: RoundLength) -> Round:
+    """Run one round in a separate process."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -65,7 +65,7 @@ def drive(port: int, clients: Clients, count: int, extent: Extent) -> Round:
             os.close(reading)
             with os.fdopen(writing, "wb") as pipe:
                 try:
-                    outcome: object = _round(port, clients, count, extent)
+                    outcome: object = _round(port, clients, count, round_length)
                 except Exception as error:
                     outcome = repr(error)
                 pickle.dump(outcome, pipe)
@@ -78,24 +78,24 @@ def drive(port: int, clients: Clients, count: int, extent: Extent) -> Round:
     os.waitpid(child, 0)
     outcome = pickle.loads(content) if content else "the client died"
     if not isinstance(outcome, Round):
-        raise BadAnswer(str(outcome))
+        raise UnexpectedResponse(str(outcome))
     return outcome
 
 
-def _round(port: int, clients: Clients, count: int, extent: Extent) -> Round:
+def _round(port: int, clients: Clients, count: int, round_length: RoundLength) -> Round:
     connections = [Connection(port) for _ in range(count)]
     units = [clients(number) for number in range(count)]
     try:
-        for connection, work in zip(connections, units, strict=True):
-            for _ in range(extent.warm):
-                _do(connection, next(work))
+        for connection, client_units in zip(connections, units, strict=True):
+            for _ in range(round_length.warmup_units):
+                _run_unit(connection, next(client_units))
         done = Round()
-        begun, used = time.perf_counter(), time.process_time()
+        start_time, used = time.perf_counter(), time.process_time()
         if count == 1:
-            _one_client(connections[0], units[0], begun, extent, done)
+            _one_client(connections[0], units[0], start_time, round_length, done)
         else:
-            _many_clients(connections, units, begun, extent, done)
-        done.seconds = time.perf_counter() - begun
+            _many_clients(connections, units, start_time, round_length, done)
+        done.seconds = time.perf_counter() - start_time
         done.client_seconds = time.process_time() - used
         return done
     finally:
@@ -103,28 +103,28 @@ def _round(port: int, clients: Clients, count: int, extent: Extent) -> Round:
             connection.close()
 
 
-def _do(connection: Connection, unit: Unit) -> tuple[bool, int]:
-    """One unit from its first request to its last answer; whether it was done, and the length of the last body."""
+def _run_unit(connection: Connection, unit: Unit) -> tuple[bool, int]:
+    """Run one unit; return whether it was done, and the length of the last body."""
     length = 0
     try:
         message = next(unit)
         while True:
-            reply = connection.call(message)
-            length = len(reply.body)
-            message = unit.send(reply)
+            response = connection.call(message)
+            length = len(response.body)
+            message = unit.send(response)
     except StopIteration as end:
         return bool(end.value), length
 
 
 def _one_client(
-    connection: Connection, units: Iterator[Unit], begun: float, extent: Extent, done: Round
+    connection: Connection, units: Iterator[Unit], start_time: float, round_length: RoundLength, done: Round
 ) -> None:
-    clock, until, tries = time.perf_counter_ns, begun + extent.seconds, 0
-    while tries < extent.least or time.perf_counter() < until:
+    clock, until, tries = time.perf_counter_ns, start_time + round_length.seconds, 0
+    while tries < round_length.min_units or time.perf_counter() < until:
         unit = next(units)
         start = clock()
-        was_done, done.answer_bytes = _do(connection, unit)
-        if was_done:
+        is_done, done.answer_bytes = _run_unit(connection, unit)
+        if is_done:
             done.nanoseconds.append(clock() - start)
         else:
             done.refused += 1
@@ -132,7 +132,7 @@ def _one_client(
 
 
 class _Client:
-    """One of many: where it is in its unit."""
+    """One of several concurrent clients, with its current unit."""
 
     __slots__ = ("connection", "start", "tries", "unit", "units")
 
@@ -149,24 +149,28 @@ class _Client:
 
 
 def _many_clients(
-    connections: list[Connection], units: list[Iterator[Unit]], begun: float, extent: Extent, done: Round
+    connections: list[Connection],
+    units: list[Iterator[Unit]],
+    start_time: float,
+    round_length: RoundLength,
+    done: Round,
 ) -> None:
-    until = begun + extent.seconds
-    waiting = select.epoll()
+    until = start_time + round_length.seconds
+    epoll = select.epoll()
     clients = {}
-    for connection, work in zip(connections, units, strict=True):
-        waiting.register(connection.socket.fileno(), select.EPOLLIN)
-        clients[connection.socket.fileno()] = _Client(connection, work)
-    busy = len(clients)
-    while busy:
-        for number, _ in waiting.poll():
+    for connection, client_units in zip(connections, units, strict=True):
+        epoll.register(connection.socket.fileno(), select.EPOLLIN)
+        clients[connection.socket.fileno()] = _Client(connection, client_units)
+    active = len(clients)
+    while active:
+        for number, _ in epoll.poll():
             client = clients[number]
-            reply = client.connection.receive()
-            if reply is None:
+            response = client.connection.receive()
+            if response is None:
                 continue
-            done.answer_bytes = len(reply.body)
+            done.answer_bytes = len(response.body)
             try:
-                client.connection.send(client.unit.send(reply))
+                client.connection.send(client.unit.send(response))
                 continue
             except StopIteration as end:
                 if end.value:
@@ -174,8 +178,8 @@ def _many_clients(
                 else:
                     done.refused += 1
             client.tries += 1
-            if client.tries < extent.least or time.perf_counter() < until:
+            if client.tries < round_length.min_units or time.perf_counter() < until:
                 client.begin()
             else:
-                busy -= 1
-    waiting.close()
+                active -= 1
+    epoll.close()

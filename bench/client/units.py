@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Units of work as clients do them: a read, a claim, a search with the claim that follows, a host that reports.
+"""Units of work of clients: a read, a claim, a search followed by a claim, a new host.
 
-What can be prepared is prepared before the clock runs. What a client makes new (consumers, providers) is told apart
-by a random number, so that rounds and clients never meet in a name.
+Requests are prepared before the time is taken where possible. New consumers and providers get random uuids, so that
+rounds and clients never use the same one.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bench.client.driving import Clients, Unit
-from bench.client.http import BadAnswer, Reply, request, written
-from bench.worlds.rows import Rows, aggregate_uuid
-from bench.worlds.shapes import ROOMY, TRAITS
+from bench.client.http import Response, UnexpectedResponse, request, request_with_json
+from bench.datasets.rows import Rows, aggregate_uuid
+from bench.datasets.shapes import LARGE_INVENTORY, TRAITS
 
 FLAVOUR = "VCPU:1,DISK_GB:10,MEMORY_MB:256"
 _RESOURCES = '{"resources":{"VCPU":1,"DISK_GB":10,"MEMORY_MB":256}}'
 _OWNER = '"project_id":"engines","user_id":"ada","consumer_generation":null,"consumer_type":"INSTANCE"'
 _AMOUNTS = 10, 20_000
-"""Many more than are asked for in one run, and each can be had."""
+"""Range of amounts: more than one run requests, and all of them fit."""
 _CANDIDATE = re.compile(rb'"allocations": ?\{"([0-9a-f-]{36})"')
 _SUMMARIES = b'"provider_summaries"'
-"""Comes after the candidates, and is most of the answer."""
+"""Follows the candidates and is most of the response."""
 
 
 def reads(targets: Sequence[str]) -> Clients:
-    """Reads one target after the other, over and over; each client begins elsewhere."""
+    """Read the targets in a cycle; each client starts at another position."""
     messages = [request("GET", target) for target in targets]
 
     def client(number: int) -> Iterator[Unit]:
@@ -42,54 +42,55 @@ def reads(targets: Sequence[str]) -> Clients:
 
 
 def searches(target: str) -> Clients:
-    """A search that nobody has asked for before. The braces in the target stand for an amount."""
+    """A search with a new random amount each time, in place of the braces in the target."""
 
     def client(_: int) -> Iterator[Unit]:
-        choice = _generator()
+        rng = _new_random()
         while True:
-            yield _read(request("GET", target.format(choice.randrange(*_AMOUNTS))))
+            yield _read(request("GET", target.format(rng.randrange(*_AMOUNTS))))
 
     return client
 
 
 def claims(rows: Rows) -> Clients:
-    """A new consumer claims a little of a host, any host."""
+    """A claim by a new consumer on a random host."""
 
     providers = [uuid.encode() for uuid in rows.providers]
 
     def client(_: int) -> Iterator[Unit]:
-        choice = _generator()
+        rng = _new_random()
         while True:
-            yield _claim(_claiming(choice.choice(providers), choice))
+            yield _claim(_claim_request(rng.choice(providers), rng))
 
     return client
 
 
 def selections(limit: int) -> Clients:
-    """What a scheduler does: ask for candidates, take one of them at random, claim it."""
+    """As a scheduler: search candidates, choose one at random, claim it."""
     search = request("GET", f"/allocation_candidates?resources={FLAVOUR}&limit={limit}")
 
     def client(_: int) -> Iterator[Unit]:
-        choice = _generator()
+        rng = _new_random()
         while True:
-            yield _select_and_claim(search, choice)
+            yield _select_and_claim(search, rng)
 
     return client
 
 
 def reports() -> Clients:
-    """What a new host does: a provider, its inventory, its traits, its aggregates."""
+    """As a new host: create a provider, set its inventory, traits and aggregates."""
     inventories = {
-        name: given if isinstance(given, dict) else {"total": given} for name, given in ROOMY.items()
+        name: given if isinstance(given, dict) else {"total": given}
+        for name, given in LARGE_INVENTORY.items()
     }
     aggregates = [aggregate_uuid(1), aggregate_uuid(11)]
 
     def client(_: int) -> Iterator[Unit]:
-        choice = _generator()
+        rng = _new_random()
         while True:
-            uuid = new_uuid(choice)
+            uuid = new_uuid(rng)
             at = f"/resource_providers/{uuid}"
-            yield _in_order(
+            yield _send_all(
                 [
                     request("POST", "/resource_providers", {"uuid": uuid, "name": f"new-{uuid}"}),
                     request(
@@ -109,65 +110,65 @@ def reports() -> Clients:
     return client
 
 
-def _generator() -> random.Random:
-    """One that no other client has, and no other round."""
+def _new_random() -> random.Random:
+    """Return a generator with its own random seed, different for each client and round."""
     return random.Random(os.urandom(16))
 
 
-def new_uuid(choice: random.Random) -> str:
-    text = f"{choice.getrandbits(128):032x}"
+def new_uuid(rng: random.Random) -> str:
+    text = f"{rng.getrandbits(128):032x}"
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-8{text[17:20]}-{text[20:]}"
 
 
 def _read(message: bytes) -> Unit:
-    reply = yield message
-    if reply.status != 200:
-        raise _unexpected(message, reply)
+    response = yield message
+    if response.status != 200:
+        raise _unexpected(message, response)
     return True
 
 
 def _claim(message: bytes) -> Unit:
-    reply = yield message
-    return _is_claimed(message, reply)
+    response = yield message
+    return _claim_succeeded(message, response)
 
 
-def _select_and_claim(search: bytes, choice: random.Random) -> Unit:
-    reply = yield search
-    content = bytes(reply.body)
+def _select_and_claim(search: bytes, rng: random.Random) -> Unit:
+    response = yield search
+    content = bytes(response.body)
     found = _CANDIDATE.findall(content, 0, content.find(_SUMMARIES))
-    if reply.status != 200 or not found:
-        raise _unexpected(search, reply)
-    message = _claiming(choice.choice(found), choice)
-    reply = yield message
-    return _is_claimed(message, reply)
+    if response.status != 200 or not found:
+        raise _unexpected(search, response)
+    message = _claim_request(rng.choice(found), rng)
+    response = yield message
+    return _claim_succeeded(message, response)
 
 
-def _in_order(messages: Sequence[bytes]) -> Unit:
+def _send_all(messages: Sequence[bytes]) -> Unit:
     for message in messages:
-        reply = yield message
-        if reply.status != 200:
-            raise _unexpected(message, reply)
+        response = yield message
+        if response.status != 200:
+            raise _unexpected(message, response)
     return True
 
 
-_ANYBODY = "0" * 36
-_BEFORE, _BETWEEN, _AFTER = written(
-    "PUT", f"/allocations/{_ANYBODY}", f'{{"allocations":{{"{_ANYBODY}":{_RESOURCES}}},{_OWNER}}}'
-).split(_ANYBODY.encode())
+_PLACEHOLDER = "0" * 36
+_BEFORE, _BETWEEN, _AFTER = request_with_json(
+    "PUT", f"/allocations/{_PLACEHOLDER}", f'{{"allocations":{{"{_PLACEHOLDER}":{_RESOURCES}}},{_OWNER}}}'
+).split(_PLACEHOLDER.encode())
 
 
-def _claiming(provider: bytes, choice: random.Random) -> bytes:
-    """Some of this provider, for a new consumer."""
-    return b"".join((_BEFORE, new_uuid(choice).encode(), _BETWEEN, provider, _AFTER))
+def _claim_request(provider: bytes, rng: random.Random) -> bytes:
+    """Return a claim on this provider for a new consumer."""
+    return b"".join((_BEFORE, new_uuid(rng).encode(), _BETWEEN, provider, _AFTER))
 
 
-def _is_claimed(message: bytes, reply: Reply) -> bool:
-    """A conflict with another writer is the reference's way to say: try again. It is no claim."""
-    if reply.status not in (204, 409):
-        raise _unexpected(message, reply)
-    return reply.status == 204
+def _claim_succeeded(message: bytes, response: Response) -> bool:
+    """True for 204. The reference responds with 409 on a conflict with another writer: not a claim."""
+    if response.status not in (204, 409):
+        raise _unexpected(message, response)
+    return response.status == 204
 
 
-def _unexpected(message: bytes, reply: Reply) -> BadAnswer:
-    said = bytes(reply.body[:500]).decode(errors="replace")
-    return BadAnswer(f"{message.splitlines()[0].decode()}: {reply.status} {said}")
+def _unexpected(message: bytes, response: Response) -> UnexpectedResponse:
+    body = bytes(response.body[:500]).decode(errors="replace")
+    return UnexpectedResponse(f"{message.splitlines()[0].decode()}: {response.status} {body}")

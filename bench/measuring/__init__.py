@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is measured, how, and what it must reach."""
+"""The workloads, their measurement, and their goals."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What it was measured on: the machine, the versions, the settings."""
+"""Description of the test environment: machine, versions, settings."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ OURS = ("gevent", "httptools", "numpy", "orjson", "SQLAlchemy", "PyMySQL", "psyc
 THEIRS = ("openstack-placement", "gunicorn", "SQLAlchemy", "oslo.db", "PyMySQL", "psycopg2-binary")
 
 
-def used_by_others() -> float:
-    """How much of the processors is in use, in percent, over a second in which nothing of ours runs."""
+def cpu_used_by_others() -> float:
+    """Return the processor load in percent over one second, before our services are started."""
     return float(psutil.cpu_percent(interval=1.0))
 
 
-def described(site: Site) -> dict[str, Any]:
+def describe(site: Site) -> dict[str, Any]:
     return {
         "when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": {
@@ -37,13 +37,13 @@ def described(site: Site) -> dict[str, Any]:
             "cores": os.cpu_count(),
             "memory_gb": round(psutil.virtual_memory().total / 2**30),
             "system": f"{platform.system()} {platform.release()}",
-            "fsync_ms": _durable_after(site.directory / "durable"),
+            "fsync_ms": _fsync_milliseconds(site.directory / "durable"),
         },
         "versions": {
             "Python": platform.python_version(),
             "databases": sorted({site.reference.version(), site.ours.version()}),
             "Plimsoll": {"plimsoll": version("plimsoll-placement")} | {name: version(name) for name in OURS},
-            "reference": _theirs(),
+            "reference": _reference_versions(),
         },
         "settings": {
             "Plimsoll": f"plimsoll serve --workers {Plimsoll.worker_count}, defaults",
@@ -60,23 +60,23 @@ def _processor() -> str:
     return found[1] if found else platform.processor()
 
 
-def _durable_after(path: Path) -> float:
-    """Milliseconds until a small write to this disk is durable: no commit can take less."""
+def _fsync_milliseconds(path: Path) -> float:
+    """Return the milliseconds of a small fdatasync on this disk: the minimum time of a commit."""
     times = []
     with path.open("wb") as file:
         for _ in range(50):
             file.seek(0)
             file.write(b"x" * 4096)
             file.flush()
-            begun = time.perf_counter()
+            start_time = time.perf_counter()
             os.fdatasync(file.fileno())
-            times.append(time.perf_counter() - begun)
+            times.append(time.perf_counter() - start_time)
     return float(f"{1000 * statistics.median(times):.3g}")
 
 
-def _theirs() -> dict[str, str]:
+def _reference_versions() -> dict[str, str]:
     code = "import sys, importlib.metadata as m; print(*(m.version(n) for n in sys.argv[1:]))"
-    said = subprocess.run(
+    completed = subprocess.run(
         [REFERENCE_BIN / "python", "-c", code, *THEIRS], capture_output=True, text=True, check=True
     )
-    return dict(zip(THEIRS, said.stdout.split(), strict=True))
+    return dict(zip(THEIRS, completed.stdout.split(), strict=True))

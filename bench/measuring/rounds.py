@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Measures works in one world: servers take turns, round by round, so that whatever else the machine does hits all.
+"""Measure workloads on one dataset: servers alternate round by round, so that other load affects all of them.
 
 The result of a server is the times of all its units over all rounds, and the rate of each round.
 """
@@ -12,77 +12,79 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench.client.driving import Clients, Extent, Round, drive
-from bench.client.http import BadAnswer
+from bench.client.driving import Clients, Round, RoundLength, drive
+from bench.client.http import UnexpectedResponse
 from bench.site.services import Service
 
-KEPT_SAMPLES = 200
-"""How many points of a distribution are kept for the plots."""
+MAX_SAMPLES = 200
+"""Number of points of a distribution that are stored for the plots."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much to measure. The quick form is for a guard, not for figures."""
+    """How much to measure. The quick form is for a regression check, not for published figures."""
 
     rounds: int = 5
     reference_seconds: float = 1.5
     our_seconds: float = 1.0
-    least: int = 2
+    min_units: int = 2
     is_quick: bool = False
 
-    def extent(self, is_reference: bool) -> Extent:
+    def round_length(self, is_reference: bool) -> RoundLength:
         if is_reference:
-            return Extent(self.reference_seconds, self.least, warm=1)
-        return Extent(self.our_seconds, 10 * self.least, warm=20)
+            return RoundLength(self.reference_seconds, self.min_units, warmup_units=1)
+        return RoundLength(self.our_seconds, 10 * self.min_units, warmup_units=20)
 
 
 FULL = Effort()
-QUICK = Effort(rounds=2, reference_seconds=0.8, our_seconds=0.5, least=1, is_quick=True)
+QUICK = Effort(rounds=2, reference_seconds=0.8, our_seconds=0.5, min_units=1, is_quick=True)
 
 
 @dataclass(slots=True)
-class Turn:
-    """One server's part in a work."""
+class ServerMeasurement:
+    """The rounds of one server for one workload."""
 
     label: str
     service: Service
     clients: Clients
-    extent: Extent
+    round_length: RoundLength
     rounds: list[Round] = field(default_factory=list)
     used: float = 0.0
-    """What the server used of the processor, in seconds."""
+    """Processor time of the server, in seconds."""
     error: str | None = None
-    """Why it could not do the work. The others go on without it."""
+    """Why the workload failed on this server. The other servers continue."""
 
-    def take(self, count: int) -> None:
+    def run_round(self, count: int) -> None:
         if self.error is not None:
             return
         before = self.service.processor_seconds()
         try:
-            self.rounds.append(drive(self.service.port, self.clients, count, self.extent))
-        except BadAnswer as error:
+            self.rounds.append(drive(self.service.port, self.clients, count, self.round_length))
+        except UnexpectedResponse as error:
             self.error = str(error)
         self.used += self.service.processor_seconds() - before
 
     def result(self, count: int) -> dict[str, Any]:
         if self.error is not None:
             return {"units": 0, "refused": 0, "error": self.error}
-        warm = len(self.rounds) * self.extent.warm * count
-        units = warm + sum(len(one.nanoseconds) + one.refused for one in self.rounds)
+        warmup_units = len(self.rounds) * self.round_length.warmup_units * count
+        units = warmup_units + sum(len(one.nanoseconds) + one.refused for one in self.rounds)
         return summary(self.rounds) | {"server_ms": _rounded(1000 * self.used / units)}
 
 
-def alternate(turns: Sequence[Turn], count: int, rounds: int) -> dict[str, dict[str, Any]]:
-    """What each server gave, by its label."""
+def alternate(
+    measurements: Sequence[ServerMeasurement], count: int, rounds: int
+) -> dict[str, dict[str, Any]]:
+    """Run the rounds of all servers alternately and return the results by label."""
     for number in range(rounds):
-        # Who goes first changes, so that nobody always finds the caches as the same other has left them.
-        for turn in turns if number % 2 == 0 else reversed(turns):
-            turn.take(count)
-    return {turn.label: turn.result(count) for turn in turns}
+        # The order changes each round, so that no server always runs after the same other one (CPU caches).
+        for measurement in measurements if number % 2 == 0 else reversed(measurements):
+            measurement.run_round(count)
+    return {measurement.label: measurement.result(count) for measurement in measurements}
 
 
 def summary(rounds: Sequence[Round]) -> dict[str, Any]:
-    """Figures of a server, fit for JSON: times in milliseconds, rates per second."""
+    """Return the figures of a server for JSON: times in milliseconds, rates per second."""
     times = sorted(nanoseconds / 1e6 for one in rounds for nanoseconds in one.nanoseconds)
     if not times:
         return {"units": 0, "refused": sum(one.refused for one in rounds)}
@@ -102,30 +104,30 @@ def summary(rounds: Sequence[Round]) -> dict[str, Any]:
             }
             for one in rounds
         ],
-        "samples_ms": [_rounded(time) for time in thinned(times)],
+        "samples_ms": [_rounded(time) for time in thin_out(times)],
     }
 
 
 def quantile(times: Sequence[float], share: float) -> float:
-    """Of sorted times: the one that so many are not longer than."""
+    """Return the quantile of sorted times."""
     return times[min(len(times) - 1, int(share * len(times)))]
 
 
-def thinned(times: Sequence[float]) -> list[float]:
-    """Evenly spread over sorted times, the first and the last among them."""
-    if len(times) <= KEPT_SAMPLES:
+def thin_out(times: Sequence[float]) -> list[float]:
+    """Return at most 200 of the sorted times, evenly spread, including the first and the last."""
+    if len(times) <= MAX_SAMPLES:
         return list(times)
-    step = (len(times) - 1) / (KEPT_SAMPLES - 1)
-    return [times[round(number * step)] for number in range(KEPT_SAMPLES)]
+    step = (len(times) - 1) / (MAX_SAMPLES - 1)
+    return [times[round(number * step)] for number in range(MAX_SAMPLES)]
 
 
 def ratio(kind: str, reference: Mapping[str, Any], ours: Mapping[str, Any]) -> float:
-    """How many times as fast we are."""
+    """Return how many times as fast as the reference we are."""
     if kind == "rate":
         return float(ours["rate"]) / float(reference["rate"])
     return float(reference["median_ms"]) / float(ours["median_ms"])
 
 
 def _rounded(value: float) -> float:
-    """Four digits: more than a measurement of this kind is good for."""
+    """Round to four digits, more than the precision of the measurement."""
     return float(f"{value:.4g}")

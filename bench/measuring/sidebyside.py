@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Runs works in their worlds: the reference, Plimsoll and, for candidates, the same answer sent ready-made.
+"""Measure workloads on their datasets: the reference, Plimsoll and, for candidates, the same bytes sent ready-made.
 
-A world is built once for all works in it. Works that write come last in their world, as the list has them.
+A dataset is created once for all its workloads. Workloads that write come last, as in the list.
 """
 
 from __future__ import annotations
@@ -13,90 +13,102 @@ from pathlib import Path
 from typing import Any
 
 from bench.client.driving import Clients
-from bench.client.http import BadAnswer, Connection, request
+from bench.client.http import Connection, UnexpectedResponse, request
 from bench.client.units import reads
-from bench.measuring.rounds import Effort, Turn, alternate
-from bench.measuring.works import BUILDERS, Work
+from bench.measuring.rounds import Effort, ServerMeasurement, alternate
+from bench.measuring.workloads import BUILDERS, Workload
 from bench.site.services import ReadyMade, Service, running
 from bench.site.site import Site
 
 Progress = Callable[[str], None]
 
-OURS, READY = "plimsoll", "ready-made"
+OURS, READY_MADE = "plimsoll", "ready-made"
 
 
-def measure_works(
-    site: Site, works: Iterable[Work], effort: Effort, progress: Progress
+def measure_workloads(
+    site: Site, works: Iterable[Workload], effort: Effort, progress: Progress
 ) -> list[dict[str, Any]]:
-    """What was measured of each work, fit for JSON, in the order of the works."""
+    """Return the results of each workload for JSON, in the order of the workloads."""
     works = list(works)
     measured: dict[str, dict[str, Any]] = {}
-    for world in dict.fromkeys(work.world for work in works):
-        for done in _in_world(site, world, [work for work in works if work.world == world], effort, progress):
+    for dataset in dict.fromkeys(work.dataset for work in works):
+        for done in _measure_dataset(
+            site, dataset, [work for work in works if work.dataset == dataset], effort, progress
+        ):
             measured[done["key"]] = done
     return [measured[work.key] for work in works]
 
 
-def _in_world(
-    site: Site, world: str, works: list[Work], effort: Effort, progress: Progress
+def _measure_dataset(
+    site: Site, dataset: str, works: list[Workload], effort: Effort, progress: Progress
 ) -> Iterable[dict[str, Any]]:
-    rows = BUILDERS[world]()
+    rows = BUILDERS[dataset]()
     tuned = any("tuned" in work.variants for work in works)
-    progress(f"{world}: building it, starting services")
-    with site.both(world, rows, tuned=tuned) as (references, ours), contextlib.ExitStack() as stack:
+    progress(f"{dataset}: building it, starting services")
+    with site.both(dataset, rows, tuned=tuned) as (references, ours), contextlib.ExitStack() as stack:
         stack.enter_context(running(*references.values(), ours))
-        ready = (
-            None if effort.is_quick else stack.enter_context(_ready_made(site.directory / world, works, ours))
+        ready_made = (
+            None
+            if effort.is_quick
+            else stack.enter_context(_ready_made(site.directory / dataset, works, ours))
         )
         for work in works:
-            progress(f"{world}: {work.title}")
-            turns = _turns(work, references, ours, ready, work.clients(rows), effort)
+            progress(f"{dataset}: {work.title}")
+            measurements = _server_measurements(
+                work, references, ours, ready_made, work.clients(rows), effort
+            )
             yield {
                 "key": work.key,
                 "title": work.title,
-                "world": work.world,
+                "world": work.dataset,
                 "kind": work.kind,
                 "clients": work.count,
-                "servers": alternate(turns, work.count, effort.rounds),
+                "servers": alternate(measurements, work.count, effort.rounds),
             }
 
 
-def _turns(
-    work: Work,
+def _server_measurements(
+    work: Workload,
     references: dict[str, Service],
     ours: Service,
-    ready: Service | None,
+    ready_made: Service | None,
     clients: Clients,
     effort: Effort,
-) -> list[Turn]:
-    turns = [
-        Turn(f"reference-{variant}", references[variant], clients, effort.extent(is_reference=True))
+) -> list[ServerMeasurement]:
+    measurements = [
+        ServerMeasurement(
+            f"reference-{variant}", references[variant], clients, effort.round_length(is_reference=True)
+        )
         for variant in work.variants
     ]
-    turns.append(Turn(OURS, ours, clients, effort.extent(is_reference=False)))
-    if work.search is not None and ready is not None:
-        turns.append(Turn(READY, ready, reads([f"/{work.key}"]), effort.extent(is_reference=False)))
-    return turns
+    measurements.append(ServerMeasurement(OURS, ours, clients, effort.round_length(is_reference=False)))
+    if work.search is not None and ready_made is not None:
+        measurements.append(
+            ServerMeasurement(
+                READY_MADE, ready_made, reads([f"/{work.key}"]), effort.round_length(is_reference=False)
+            )
+        )
+    return measurements
 
 
 @contextlib.contextmanager
-def _ready_made(directory: Path, works: Iterable[Work], ours: Service) -> Iterator[Service]:
-    """A server that has our answer to each search among these works."""
+def _ready_made(directory: Path, works: Iterable[Workload], ours: Service) -> Iterator[Service]:
+    """Run a server that sends our response to each search of these workloads from memory."""
     directory.mkdir(parents=True, exist_ok=True)
     for work in works:
         if work.search is not None:
-            (directory / work.key).write_bytes(answer(ours, work.search))
+            (directory / work.key).write_bytes(response_body(ours, work.search))
     server = ReadyMade(directory.with_name(f"{directory.name}-server"), directory)
     with running(server):
         yield server
 
 
-def answer(service: Service, target: str) -> bytes:
+def response_body(service: Service, target: str) -> bytes:
     connection = Connection(service.port)
     try:
-        reply = connection.call(request("GET", target))
-        if reply.status != 200:
-            raise BadAnswer(f"{target}: {reply.status} {bytes(reply.body[:500])!r}")
-        return bytes(reply.body)
+        response = connection.call(request("GET", target))
+        if response.status != 200:
+            raise UnexpectedResponse(f"{target}: {response.status} {bytes(response.body[:500])!r}")
+        return bytes(response.body)
     finally:
         connection.close()

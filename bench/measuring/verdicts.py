@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Judges what was measured: each figure with its goal, and whether it holds.
+"""Compare each measured figure with its goal.
 
-The quick form is held to floors, a quarter of each goal: noise never reaches them, a lost index does.
+The quick form uses a quarter of each goal: noise does not cause a failure, a lost index does.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bench.measuring.rounds import ratio
-from bench.measuring.sidebyside import OURS, READY
-from bench.measuring.works import WORKS
+from bench.measuring.sidebyside import OURS, READY_MADE
+from bench.measuring.workloads import WORKLOADS
 
-CLOSE = 3.0
-"""An answer of candidates may take so many times what the same bytes take ready-made."""
+MAX_TIMES_READY_MADE = 3.0
+"""Maximum time of a candidates response, in multiples of the time for the same bytes sent ready-made."""
 
 QUICK_SHARE = 4.0
 
@@ -25,11 +25,11 @@ QUICK_SHARE = 4.0
 class Verdict:
     key: str
     title: str
-    beside: str
-    """What was measured beside us: the reference and its settings, the ready-made answer, another size."""
+    compared_with: str
+    """The compared side: the reference and its settings, the ready-made response, or another size."""
     value: float | None
     goal: float | None
-    sense: Literal["at least", "at most"]
+    bound: Literal["at least", "at most"]
     unit: str = "x"
 
     @property
@@ -38,32 +38,32 @@ class Verdict:
             return True
         if self.value is None:
             return False
-        return self.value >= self.goal if self.sense == "at least" else self.value <= self.goal
+        return self.value >= self.goal if self.bound == "at least" else self.value <= self.goal
 
     def to_json(self) -> dict[str, Any]:
         return {
             "key": self.key,
             "title": self.title,
-            "beside": self.beside,
+            "beside": self.compared_with,
             "value": None if self.value is None else float(f"{self.value:.4g}"),
             "goal": self.goal,
-            "sense": self.sense,
+            "sense": self.bound,
             "unit": self.unit,
             "holds": self.holds,
         }
 
 
-def of_works(measured: Iterable[Mapping[str, Any]], database: str, quick: bool) -> list[Verdict]:
-    """Ratios to the reference, then those to the answers sent ready-made."""
+def judge_workloads(measured: Iterable[Mapping[str, Any]], database: str, quick: bool) -> list[Verdict]:
+    """Return the ratios to the reference, then those to the ready-made responses."""
     measured = list(measured)
     return [
         *(verdict for done in measured for verdict in _ratios(done, database, quick)),
-        *(_closeness(done) for done in measured if READY in done["servers"]),
+        *(_compare_with_ready_made(done) for done in measured if READY_MADE in done["servers"]),
     ]
 
 
 def _ratios(done: Mapping[str, Any], database: str, quick: bool) -> Iterable[Verdict]:
-    work = next(work for work in WORKS if work.key == done["key"])
+    work = next(work for work in WORKLOADS if work.key == done["key"])
     ours = done["servers"][OURS]
     for variant in work.variants:
         theirs = done["servers"].get(f"reference-{variant}")
@@ -71,12 +71,12 @@ def _ratios(done: Mapping[str, Any], database: str, quick: bool) -> Iterable[Ver
             continue
         goal = work.goal(variant, database)
         value = ratio(done["kind"], theirs, ours) if theirs["units"] and ours["units"] else None
-        beside = "reference" if variant == "default" else "reference, tuned"
-        held_to = goal / QUICK_SHARE if goal and quick else goal
-        yield Verdict(work.key, work.title, beside, value, held_to, "at least")
+        compared_with = "reference" if variant == "default" else "reference, tuned"
+        effective_goal = goal / QUICK_SHARE if goal and quick else goal
+        yield Verdict(work.key, work.title, compared_with, value, effective_goal, "at least")
 
 
-def _closeness(done: Mapping[str, Any]) -> Verdict:
-    ours, ready = done["servers"][OURS], done["servers"][READY]
-    value = ours["median_ms"] / ready["median_ms"] if ours["units"] and ready["units"] else None
-    return Verdict(done["key"], done["title"], READY, value, CLOSE, "at most")
+def _compare_with_ready_made(done: Mapping[str, Any]) -> Verdict:
+    ours, ready_made = done["servers"][OURS], done["servers"][READY_MADE]
+    value = ours["median_ms"] / ready_made["median_ms"] if ours["units"] and ready_made["units"] else None
+    return Verdict(done["key"], done["title"], READY_MADE, value, MAX_TIMES_READY_MADE, "at most")

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the time of a request goes."""
+"""Profile of a request by stages."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tells where the time of a request goes: for each work the share of every stage, and the functions that cost most.
+"""Show the time of each stage of a request, and the most expensive functions, for each workload.
 
-The application is called in this process, without HTTP; what the HTTP server and the client add is the difference to
-the same work measured over HTTP.
+The application is called in this process, without HTTP; the cost of the HTTP server and the client is the difference to
+the same workload over HTTP.
 """
 
 from __future__ import annotations
@@ -17,55 +17,60 @@ from collections.abc import Iterator, Mapping
 from operator import itemgetter
 from pathlib import Path
 
-from bench.client.driving import Clients, Extent, Unit, drive
-from bench.measuring.works import BUILDERS, WORKS, Work
+from bench.client.driving import Clients, RoundLength, Unit, drive
+from bench.measuring.workloads import BUILDERS, WORKLOADS, Workload
 from bench.profiling.inprocess import InProcess
-from bench.profiling.sampling import sampled
-from bench.profiling.stages import HARNESS, STAGES, classified
+from bench.profiling.sampling import sample
+from bench.profiling.stages import OUTSIDE, STAGES, classify
 from bench.report import table
 from bench.site.databases import KINDS, engines
 from bench.site.services import Plimsoll
 from bench.site.site import Site
 
-HELP = "tell where the time of a request goes"
+HELP = "show the time of each stage of a request"
 DEFAULT = ("claims-1", "flat-all", "flat-10", "nested-all", "devices-4", "get-provider")
-WARM = 50
-COSTS = 8
+WARMUP_UNITS = 50
+SHOWN_FUNCTIONS = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("works", nargs="*", default=DEFAULT, help="keys of works (all: %(default)s)")
     parser.add_argument("--database", choices=KINDS, default="sqlite")
     parser.add_argument("--server", help="the URL of a database server to use instead of a private one")
-    parser.add_argument("--seconds", type=float, default=3.0, help="how long to look at each")
+    parser.add_argument("--seconds", type=float, default=3.0, help="how long to measure each work")
 
 
 def main(arguments: argparse.Namespace) -> int:
     wanted = arguments.works
-    works = [work for work in WORKS if work.key in wanted]
+    works = [work for work in WORKLOADS if work.key in wanted]
     unknown = set(wanted) - {work.key for work in works}
     if unknown:
         print(
-            f"No such work: {', '.join(sorted(unknown))}. There are: {', '.join(work.key for work in WORKS)}"
+            f"No such work: {', '.join(sorted(unknown))}. There are: {', '.join(work.key for work in WORKLOADS)}"
         )
         return 2
-    with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as directory:
-        place = Path(directory)
-        with engines(arguments.database, arguments.server, place) as (theirs, ours):
-            site = Site(theirs, ours, place)
-            for world in dict.fromkeys(work.world for work in works):
-                _profile(site, world, [work for work in works if work.world == world], arguments.seconds)
+    with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as temporary:
+        directory = Path(temporary)
+        with engines(arguments.database, arguments.server, directory) as (theirs, ours):
+            site = Site(theirs, ours, directory)
+            for dataset in dict.fromkeys(work.dataset for work in works):
+                _profile(
+                    site, dataset, [work for work in works if work.dataset == dataset], arguments.seconds
+                )
     return 0
 
 
-def _profile(site: Site, world: str, works: list[Work], seconds: float) -> None:
-    rows = BUILDERS[world]()
-    with site.plimsoll(world, rows) as service:
+def _profile(site: Site, dataset: str, works: list[Workload], seconds: float) -> None:
+    rows = BUILDERS[dataset]()
+    with site.plimsoll(dataset, rows) as service:
         service.start()
         over_http = {
             work.key: statistics.median(
                 drive(
-                    service.port, work.clients(rows), 1, Extent(seconds / 3, least=20, warm=WARM)
+                    service.port,
+                    work.clients(rows),
+                    1,
+                    RoundLength(seconds / 3, min_units=20, warmup_units=WARMUP_UNITS),
                 ).nanoseconds
             )
             for work in works
@@ -77,7 +82,7 @@ def _profile(site: Site, world: str, works: list[Work], seconds: float) -> None:
 
 
 def _application(service: Plimsoll) -> InProcess:
-    """The application in this process, with the settings of a service; it logs as the service does."""
+    """Create the application in this process, with the settings and the log of a service."""
     from plimsoll.bootstrap import make_application
     from plimsoll.config import loader, logging_setup
 
@@ -90,20 +95,20 @@ def _application(service: Plimsoll) -> InProcess:
 def _sample(
     application: InProcess, clients: Clients, seconds: float
 ) -> tuple[float, dict[str, float], dict[str, float]]:
-    """The median time of a unit, and shares of it by stage and by function."""
+    """Return the median time of a unit, and its shares by stage and by function."""
     units = clients(0)
-    for _ in range(WARM):
-        application.do(next(units))
+    for _ in range(WARMUP_UNITS):
+        application.run_unit(next(units))
     times = list(_timed(application, units, seconds))
-    with sampled(classified) as found:
+    with sample(classify) as found:
         for _ in _timed(application, units, seconds):
             pass
     stages: dict[str, float] = defaultdict(float)
     functions: dict[str, float] = defaultdict(float)
-    for (stage, function), spent in found.items():
-        if stage != HARNESS:
-            stages[stage] += spent
-            functions[f"{stage:22} {function}"] += spent
+    for (stage, function), time_spent in found.items():
+        if stage != OUTSIDE:
+            stages[stage] += time_spent
+            functions[f"{stage:22} {function}"] += time_spent
     total = sum(stages.values())
     return statistics.median(times), _shares(stages, total), _shares(functions, total)
 
@@ -112,32 +117,38 @@ def _timed(application: InProcess, units: Iterator[Unit], seconds: float) -> Ite
     until = time.perf_counter() + seconds
     while True:
         unit = next(units)
-        begun = time.perf_counter()
-        application.do(unit)
+        start_time = time.perf_counter()
+        application.run_unit(unit)
         ended = time.perf_counter()
-        yield ended - begun
+        yield ended - start_time
         if ended > until:
             return
 
 
 def _shares(seconds: Mapping[str, float], total: float) -> dict[str, float]:
-    return {name: spent / total for name, spent in seconds.items()}
+    return {name: time_spent / total for name, time_spent in seconds.items()}
 
 
 def _print(
-    work: Work, over_http: float, inside: float, stages: Mapping[str, float], functions: Mapping[str, float]
+    work: Workload,
+    over_http: float,
+    in_process: float,
+    stages: Mapping[str, float],
+    functions: Mapping[str, float],
 ) -> None:
-    # Measured at two times: on a busy machine the difference may drown in what else there is to do.
-    around = _part(over_http - inside, over_http) if over_http > inside else ("too noisy", "")
-    lines = [("HTTP server, kernel, client", *around)]
+    # Measured one after the other: on a busy machine the difference may be lost in noise.
+    http_part = _part(over_http - in_process, over_http) if over_http > in_process else ("too noisy", "")
+    lines = [("HTTP server, kernel, client", *http_part)]
     lines += [
-        (stage, *_part(stages[stage] * inside, over_http)) for stage in STAGES if stages.get(stage, 0) > 0.002
+        (stage, *_part(stages[stage] * in_process, over_http))
+        for stage in STAGES
+        if stages.get(stage, 0) > 0.002
     ]
     lines.append(("all, over HTTP", *_part(over_http, over_http)))
     print(table.as_text((work.title, "time", "share"), lines))
-    print("\nWhat costs most inside:")
-    for name, share in sorted(functions.items(), key=itemgetter(1), reverse=True)[:COSTS]:
-        print(f"  {share:6.1%}  {1e6 * share * inside:7.0f} µs  {name}")
+    print("\nMost expensive functions:")
+    for name, share in sorted(functions.items(), key=itemgetter(1), reverse=True)[:SHOWN_FUNCTIONS]:
+        print(f"  {share:6.1%}  {1e6 * share * in_process:7.0f} µs  {name}")
     print(flush=True)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A WSGI application called with the same bytes that a client would send, in this process and this thread."""
+"""Call a WSGI application in this thread with the same bytes that a client would send."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 from wsgiref.types import WSGIApplication
 
 from bench.client.driving import Unit
-from bench.client.http import Reply
+from bench.client.http import Response
 from tests.support.wsgi import environ
 
 
 class InProcess:
-    """Takes the place of a connection."""
+    """Replaces a connection."""
 
     def __init__(self, application: WSGIApplication) -> None:
         self._application = application
 
-    def do(self, unit: Unit) -> None:
-        """One unit from its first request to its last answer."""
+    def run_unit(self, unit: Unit) -> None:
+        """Run all requests of one unit."""
         try:
             message = next(unit)
             while True:
@@ -27,17 +27,17 @@ class InProcess:
         except StopIteration:
             return
 
-    def call(self, message: bytes) -> Reply:
-        got: list[Any] = []
-        chunks = self._application(request_of(message), lambda *given: got.extend(given))  # type: ignore[arg-type]
-        reply = Reply(int(got[0][:3]), memoryview(b"".join(chunks)))
+    def call(self, message: bytes) -> Response:
+        started: list[Any] = []
+        chunks = self._application(environ_of(message), lambda *given: started.extend(given))  # type: ignore[arg-type]
+        response = Response(int(started[0][:3]), memoryview(b"".join(chunks)))
         if hasattr(chunks, "close"):
             chunks.close()
-        return reply
+        return response
 
 
-def request_of(message: bytes) -> dict[str, Any]:
-    """What a server makes of the bytes of a request."""
+def environ_of(message: bytes) -> dict[str, Any]:
+    """Return the WSGI environ for the bytes of a request."""
     head, _, body = message.partition(b"\r\n\r\n")
     first, *lines = head.decode().split("\r\n")
     method, target, _ = first.split(" ")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Finds out where a thread spends its time, by looking at it a thousand times a second.
+"""Sampling profiler of the main thread, a thousand samples per second.
 
-What is measured runs at full speed. Each look is worth the time since the last one, so that a wait in which the
-thread could not be looked at (a commit, a query) counts in full, for the place where it comes back.
+The measured code runs at full speed. Each sample counts the time since the last one, so a wait during which no sample
+was possible (a commit, a query) counts in full, for the function that was waiting.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from types import FrameType
 
 INTERVAL = 0.001
 
-Place = tuple[str, str]
+Frame = tuple[str, str]
 """A file and a function in it."""
 
-Classify = Callable[[list[Place]], tuple[str, str]]
-"""From the places on the stack, innermost first, to what the time is counted for."""
+Classify = Callable[[list[Frame]], tuple[str, str]]
+"""Maps the frames of the stack, innermost first, to a stage and a function."""
 
 
 @contextmanager
-def sampled(classify: Classify) -> Iterator[dict[tuple[str, str], float]]:
-    """Looks at the main thread, which must be the calling one; seconds by what `classify` makes of the stack."""
+def sample(classify: Classify) -> Iterator[dict[tuple[str, str], float]]:
+    """Sample the main thread, which must be the caller; yield seconds by the result of `classify`."""
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     last = time.perf_counter()
 
-    def look(_: int, frame: FrameType | None) -> None:
+    def take_sample(_: int, frame: FrameType | None) -> None:
         nonlocal last
         now = time.perf_counter()
-        seconds[classify(_places(frame))] += now - last
-        # The look itself is nobody's.
+        seconds[classify(_frames(frame))] += now - last
+        # The time of the sampling itself is not counted.
         last = time.perf_counter()
 
-    before = signal.signal(signal.SIGALRM, look)
+    before = signal.signal(signal.SIGALRM, take_sample)
     signal.siginterrupt(signal.SIGALRM, False)
     signal.setitimer(signal.ITIMER_REAL, INTERVAL, INTERVAL)
     try:
@@ -47,9 +47,9 @@ def sampled(classify: Classify) -> Iterator[dict[tuple[str, str], float]]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _places(frame: FrameType | None) -> list[Place]:
-    places = []
+def _frames(frame: FrameType | None) -> list[Frame]:
+    frames = []
     while frame is not None:
-        places.append((frame.f_code.co_filename, frame.f_code.co_name))
+        frames.append((frame.f_code.co_filename, frame.f_code.co_name))
         frame = frame.f_back
-    return places
+    return frames

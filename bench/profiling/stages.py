@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The stages of a request, and which code belongs to which.
+"""Stages of a request, and the code that belongs to each.
 
-A moment belongs to a stage by the innermost function of ours that is running then, whatever library it called; but
-all that runs to follow the head, to publish or to commit belongs there.
+A sample belongs to the stage of the innermost function of ours on the stack, also while that function is in a library
+call; but all calls below the functions of CALLER_STAGES belong to the caller's stage.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ from __future__ import annotations
 from pathlib import Path
 
 import plimsoll
-from bench.profiling.sampling import Place
+from bench.profiling.sampling import Frame
 
 OURS = f"{Path(plimsoll.__file__).parent}/"
 
-HARNESS = "outside of the service"
+OUTSIDE = "outside of the service"
 
-WHOLE: tuple[tuple[str, tuple[str, ...], frozenset[str]], ...] = (
-    # Stage, the ends of files, the functions in them (none for all): whoever is on the stack below these.
+CALLER_STAGES: tuple[tuple[str, tuple[str, ...], frozenset[str]], ...] = (
+    # Stage, ends of file names, functions in them: everything that these functions call belongs to the stage.
     ("commit", ("sqlalchemy/engine/base.py",), frozenset({"_commit_impl"})),
     (
         "following the head",
         (
             "ledger/current.py",
             "ledger/follow.py",
-            "dialects/probe.py",
+            "dialects/head_probe.py",
             "dialects/sqlite.py",
             "dialects/server.py",
         ),
-        frozenset({"snapshot", "catch_up", "_catch_up", "follow", "head", "followed"}),
+        frozenset({"snapshot", "confirm", "start", "wait_for", "at_least", "at_head", "follow"}),
     ),
     ("publishing", ("ledger/snapshot.py",), frozenset({"advanced", "after"})),
 )
 
 BY_FILE: tuple[tuple[str, str], ...] = (
-    # The first that the path begins with.
+    # The first matching prefix of the path decides.
     ("api/placement/queries/", "parsing"),
     ("api/placement/bodies/", "parsing"),
     ("api/placement/schemas.py", "parsing"),
@@ -43,7 +43,7 @@ BY_FILE: tuple[tuple[str, str], ...] = (
     ("api/placement/preconditions.py", "parsing"),
     ("api/placement/views/", "encoding"),
     ("http/response.py", "encoding"),
-    ("wire/", "routing, headers, log"),
+    ("api/", "routing, headers, log"),
     ("access/", "access"),
     ("service/", "deciding"),
     ("domain/", "deciding"),
@@ -75,14 +75,14 @@ STAGES = (
 )
 
 
-def classified(places: list[Place]) -> tuple[str, str]:
-    """The stage, and the innermost function of ours."""
-    inner = next((place for place in places if place[0].startswith(OURS)), None)
+def classify(frames: list[Frame]) -> tuple[str, str]:
+    """Return the stage, and the innermost function of ours."""
+    inner = next((frame for frame in frames if frame[0].startswith(OURS)), None)
     if inner is None:
-        return HARNESS, HARNESS
+        return OUTSIDE, OUTSIDE
     file = inner[0].removeprefix(OURS)
     name = f"{file}: {inner[1]}"
-    for stage, files, functions in WHOLE:
-        if any(path.endswith(files) and function in functions for path, function in places):
+    for stage, files, functions in CALLER_STAGES:
+        if any(path.endswith(files) and function in functions for path, function in frames):
             return stage, name
     return next(stage for start, stage in BY_FILE if file.startswith(start)), name

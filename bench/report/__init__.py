@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The results as tables and pictures."""
+"""Results as tables and plots."""

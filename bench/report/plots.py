@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The results as pictures: ratios with their goals, times of both services, devices, growth.
+"""Plots of the results: ratios with goals, times of both services, devices, growth.
 
-The same results give the same files, byte by byte, so that a picture changes only when a figure does.
+Equal results give equal files, byte by byte, so that a plot changes only when a figure does.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NAMES = {"mariadb": "MariaDB", "postgresql": "PostgreSQL", "sqlite": "SQLite (re
 
 
 def draw_all(results: Sequence[Results], directory: Path) -> list[str]:
-    """Draws what the results have figures for, and returns the names of the files."""
+    """Draw the plots for which there are figures, and return their names."""
     directory.mkdir(parents=True, exist_ok=True)
     first = results[0]
     pictures: list[tuple[str, Callable[[Path], bool]]] = [
@@ -53,7 +53,7 @@ def draw_all(results: Sequence[Results], directory: Path) -> list[str]:
 
 
 def _ratios(results: Sequence[Results], path: Path) -> bool:
-    """A bar for each work and database, a line where the goal is."""
+    """Draw a bar for each workload and database, with a line at the goal."""
     judged = [
         {
             (each["key"], each["beside"]): each
@@ -70,15 +70,18 @@ def _ratios(results: Sequence[Results], path: Path) -> bool:
     height = 0.8 / len(results)
     for number, (one, verdicts) in enumerate(zip(results, judged, strict=True)):
         found = [(at, verdicts[key]) for at, key in enumerate(works) if key in verdicts]
-        at = [place - 0.4 + height * (number + 0.5) for place, _ in found]
+        at = [position - 0.4 + height * (number + 0.5) for position, _ in found]
         colour = COLOURS[one["database"]]
         axes.barh(
             at, [each["value"] or 0 for _, each in found], height, color=colour, label=NAMES[one["database"]]
         )
-        for place, (_, each) in zip(at, found, strict=True):
+        for position, (_, each) in zip(at, found, strict=True):
             if each["goal"]:
                 axes.plot(
-                    [each["goal"]] * 2, [place - height / 2, place + height / 2], color="black", linewidth=1.8
+                    [each["goal"]] * 2,
+                    [position - height / 2, position + height / 2],
+                    color="black",
+                    linewidth=1.8,
                 )
     titles = {
         key: each["title"] + (" (tuned)" if key[1] != "reference" else "")
@@ -97,7 +100,7 @@ def _ratios(results: Sequence[Results], path: Path) -> bool:
 
 
 def _times(result: Results, path: Path) -> bool:
-    """For each work the median of both services, with a line to the 99th percentile."""
+    """Draw the median of both services for each workload, with a line to the 99th percentile."""
     works = result["works"]
     if not works:
         return False
@@ -127,7 +130,7 @@ def _times(result: Results, path: Path) -> bool:
 
 
 def _devices(result: Results, path: Path) -> bool:
-    """Time by the number of groups."""
+    """Draw the time by the number of groups."""
     found = {int(done["key"].split("-")[1]): done for done in result["works"] if done["world"] == "devices"}
     if not found:
         return False
@@ -156,7 +159,7 @@ def _devices(result: Results, path: Path) -> bool:
 
 
 def _growth(results: Sequence[Results], path: Path) -> bool:
-    """Searches, claims and memory by the number of providers."""
+    """Draw searches, claims and memory by the number of providers."""
     grown = [one for one in results if one.get("growth")]
     if not grown:
         return False

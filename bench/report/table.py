@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The results as text: for the terminal, and as Markdown for the page."""
+"""Results as text tables, for the terminal and in Markdown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Cells = Sequence[str]
 
 
 def works_table(results: Mapping[str, Any]) -> tuple[Cells, list[Cells]]:
-    """A line for each work and settings of the reference: both sides, the ratio, the goal."""
+    """Return a line for each workload and settings of the reference: both times, the ratio, the goal."""
     header = ("work", "reference", "p99", "Plimsoll", "p99", "ratio", "goal", "")
     verdicts = {(each["key"], each["beside"]): each for each in results["verdicts"]}
     lines: list[Cells] = []
@@ -21,16 +21,16 @@ def works_table(results: Mapping[str, Any]) -> tuple[Cells, list[Cells]]:
         for label, theirs in done["servers"].items():
             if not label.startswith("reference-"):
                 continue
-            beside = "reference" if label == "reference-default" else "reference, tuned"
-            verdict = verdicts[done["key"], beside]
-            title = done["title"] if beside == "reference" else f"{done['title']} (tuned)"
+            compared_with = "reference" if label == "reference-default" else "reference, tuned"
+            verdict = verdicts[done["key"], compared_with]
+            title = done["title"] if compared_with == "reference" else f"{done['title']} (tuned)"
             both = [*_side(done["kind"], theirs), *_side(done["kind"], done["servers"]["plimsoll"])]
             lines.append((title, *both, *_judged(verdict)))
     return header, lines
 
 
 def limits_table(results: Mapping[str, Any]) -> tuple[Cells, list[Cells]]:
-    """Our answers of candidates beside the same bytes sent ready-made."""
+    """Return our candidates responses compared with the same bytes sent ready-made."""
     header = ("answer", "bytes", "ready-made", "Plimsoll", "times", "at most", "")
     verdicts = {each["key"]: each for each in results["verdicts"] if each["beside"] == "ready-made"}
     lines: list[Cells] = []
@@ -44,7 +44,7 @@ def limits_table(results: Mapping[str, Any]) -> tuple[Cells, list[Cells]]:
 
 
 def growth_table(results: Mapping[str, Any]) -> tuple[Cells, list[Cells]]:
-    """What was measured at each size."""
+    """Return the figures for each number of providers."""
     header = (
         "providers",
         "start",
@@ -89,7 +89,7 @@ def client_table(results: Mapping[str, Any]) -> tuple[Cells, list[Cells]]:
 
 
 def as_text(header: Cells, lines: Sequence[Cells]) -> str:
-    """Columns for a terminal: words to the left, figures to the right."""
+    """Format columns for a terminal: text left-aligned, figures right-aligned."""
     widths = [max(len(line[at]) for line in (header, *lines)) for at in range(len(header))]
     rule = "  ".join("-" * width for width in widths)
     return "\n".join([_aligned(header, widths), rule, *(_aligned(line, widths) for line in lines)])

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Databases and services on this machine, for as long as a measurement lasts."""
+"""Databases and services on this machine for the time of a measurement."""

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Databases for the services to run on: created empty on an engine, dropped in the end.
+"""Databases for the services, created empty on an engine and dropped at the end.
 
-An engine is a place where databases can be made: a private server with an operator's durable settings, a server that
-is already there, or a directory of files.
+An engine is a private server with durable production settings, an existing server, or a directory of files.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class Engine(Protocol):
     name: str
 
     def url(self, name: str) -> str:
-        """For the reference, which needs no driver named to be found."""
+        """Return the URL of the database."""
 
     def create(self, name: str) -> None: ...
 
@@ -34,7 +33,7 @@ class Engine(Protocol):
 
 
 class SQLite:
-    """Files in one directory. Only Plimsoll is measured on them: for the reference they are a test's database."""
+    """Files in one directory. Only Plimsoll is measured on them; the reference uses SQLite for tests only."""
 
     name = "sqlite"
 
@@ -74,7 +73,7 @@ class MariaDB:
         return f"MariaDB {self._run('SELECT version()')}"
 
     def _run(self, *statements: str) -> object:
-        with connected_to_mariadb(self._server) as cursor:
+        with mariadb_cursor(self._server) as cursor:
             for statement in statements:
                 cursor.execute(statement)
             found = cursor.fetchone()
@@ -110,7 +109,7 @@ class PostgreSQL:
 
 
 @contextlib.contextmanager
-def connected_to_mariadb(url: URL) -> Iterator[Any]:
+def mariadb_cursor(url: URL) -> Iterator[Any]:
     import pymysql
 
     connection = pymysql.connect(
@@ -141,15 +140,15 @@ KINDS = ("mariadb", "postgresql", "sqlite")
 
 
 def missing(kind: str) -> str | None:
-    """Why no private server can be started for this kind, if so."""
+    """Return why no private server of this kind can be started, or None."""
     return (PostgreSQLServer if kind == "postgresql" else MariaDBServer).missing()
 
 
 @contextlib.contextmanager
 def engines(kind: str, server: str | None, directory: Path) -> Iterator[tuple[Engine, Engine]]:
-    """The engine for the reference and the one for us: the same, but where ours is SQLite (it has MariaDB then).
+    """Yield the engines of the reference and of Plimsoll: the same, except that SQLite is compared with MariaDB.
 
-    `server` is the URL of a server that is there already; without it a private one runs as long as this lasts.
+    `server` is the URL of an existing server; without it a private one is started.
     """
     with contextlib.ExitStack() as stack:
         theirs: Engine

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""An application that sends answers ready-made: the least that the HTTP server can take for these bytes.
+"""Application that sends stored responses: the minimum time of the HTTP server for these bytes.
 
-GET /name sends the content of the file `name`; everything else gets an empty document. It runs under the server
-that Plimsoll runs under, set up in the same way.
+GET /name sends the content of the file `name`; everything else gets an empty document. It runs under Plimsoll's HTTP
+server with the same settings.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ DIRECTORY = "PLIMSOLL_BENCH_ANSWERS"
 
 
 def load() -> PlainApplication:
-    answers = {f"/{file.name}": file.read_bytes() for file in Path(os.environ[DIRECTORY]).iterdir()}
+    bodies = {f"/{file.name}": file.read_bytes() for file in Path(os.environ[DIRECTORY]).iterdir()}
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        body = answers.get(environ["PATH_INFO"], b"{}")
+        body = bodies.get(environ["PATH_INFO"], b"{}")
         headers = [
             ("openstack-api-version", "placement 1.39"),
             ("vary", "openstack-api-version"),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The servers that are driven: the reference, Plimsoll, and one that sends answers ready-made.
+"""The measured servers: the reference, Plimsoll, and one that sends ready-made responses.
 
-Each is a group of real processes on a port of its own, with the settings that an operator gets who sets nothing
-but the database and noauth2; what is set beyond that is said where it is started. Both log to a file.
+Each is a group of real processes on its own port, with default settings except the database and noauth2; other settings
+are given where it is started. All log to a file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Self
 
 import psutil
 
-from bench.client.http import HOST, BadAnswer, Connection, request
+from bench.client.http import HOST, Connection, UnexpectedResponse, request
 from tests.support.servers.places import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,11 +34,11 @@ TUNED = {
     "OS_PLACEMENT__MAX_ALLOCATION_CANDIDATES": "1000",
     "OS_PLACEMENT__ALLOCATION_CANDIDATES_GENERATION_STRATEGY": "breadth-first",
 }
-"""The settings that make it fast on wide trees."""
+"""Settings that make the reference fast on wide trees."""
 
 
 class Service:
-    """A running server. It leads a process group of its own, which ends with it."""
+    """A server in its own process group."""
 
     def __init__(
         self, label: str, directory: Path, url: str, settings: Mapping[str, str] | None = None
@@ -55,7 +55,7 @@ class Service:
         raise NotImplementedError
 
     def sync(self) -> None:
-        """Create the tables, or bring them up to date."""
+        """Create or upgrade the tables."""
         raise NotImplementedError
 
     def environment(self) -> dict[str, str]:
@@ -77,7 +77,7 @@ class Service:
         return self
 
     def launch(self) -> None:
-        """Start and do not wait."""
+        """Start without waiting."""
         (self._directory / "placement.conf").touch()
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -90,10 +90,10 @@ class Service:
             )
 
     def wait(self) -> None:
-        """Until it answers."""
+        """Wait until it responds."""
         assert self._process is not None
         deadline = time.monotonic() + START_SECONDS
-        while not self._answers():
+        while not self._responds():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 raise RuntimeError(f"{self.label} did not start:\n{self._log.read_text()[-4000:]}")
@@ -111,17 +111,17 @@ class Service:
         self._process = None
 
     def workers(self) -> list[psutil.Process]:
-        """The processes that answer: those without children of their own (resource trackers aside)."""
+        """Return all child processes except Python's resource trackers."""
         assert self._process is not None
-        below = psutil.Process(self._process.pid).children(recursive=True)
-        return [process for process in below if "resource_tracker" not in " ".join(process.cmdline())]
+        children = psutil.Process(self._process.pid).children(recursive=True)
+        return [process for process in children if "resource_tracker" not in " ".join(process.cmdline())]
 
     def memory(self) -> int:
-        """Bytes that the largest worker has in memory, shared libraries included."""
+        """Return the resident bytes of the largest worker, shared libraries included."""
         return max(int(process.memory_info().rss) for process in self.workers())
 
     def processor_seconds(self) -> float:
-        """What all threads of all workers have used so far, exact to the nanosecond."""
+        """Return the processor time of all threads of all workers, with nanosecond resolution."""
         return sum(
             int((thread / "schedstat").read_text().split()[0]) / 1e9
             for process in self.workers()
@@ -132,34 +132,48 @@ class Service:
     def _log(self) -> Path:
         return self._directory / "log"
 
-    def _answers(self) -> bool:
+    def _responds(self) -> bool:
         try:
             connection = Connection(self.port)
         except OSError:
             return False
         try:
             return connection.call(request("GET", "/")).status == 200
-        except (OSError, BadAnswer):
+        except (OSError, UnexpectedResponse):
             return False
         finally:
             connection.close()
 
 
 class Reference(Service):
-    """openstack-placement under gunicorn: two workers of ten threads that keep connections alive."""
+    """openstack-placement under gunicorn: two workers with ten threads each, keep-alive."""
 
     def command(self) -> list[str]:
-        size = ["--workers", "2", "--worker-class", "gthread", "--threads", "10", "--keep-alive", "300"]
-        # It looks at nothing by itself: a worker that is busy for minutes must not be taken for dead.
-        quiet = ["--timeout", "0", "--bind", f"{HOST}:{self.port}", "--log-level", "warning"]
-        return [str(REFERENCE_BIN / "gunicorn"), *size, *quiet, "placement.wsgi.api:application"]
+        concurrency = [
+            "--workers",
+            "2",
+            "--worker-class",
+            "gthread",
+            "--threads",
+            "10",
+            "--keep-alive",
+            "300",
+        ]
+        # No worker timeout: gunicorn must not kill a worker that is busy for minutes.
+        other_options = ["--timeout", "0", "--bind", f"{HOST}:{self.port}", "--log-level", "warning"]
+        return [
+            str(REFERENCE_BIN / "gunicorn"),
+            *concurrency,
+            *other_options,
+            "placement.wsgi.api:application",
+        ]
 
     def sync(self) -> None:
         self.run(REFERENCE_BIN / "placement-manage", "db", "sync")
 
 
 class Plimsoll(Service):
-    """Plimsoll as its users start it."""
+    """Plimsoll, started by `plimsoll serve`."""
 
     worker_count = 1
 
@@ -191,34 +205,34 @@ class Plimsoll(Service):
 
     @contextlib.contextmanager
     def settings_applied(self) -> Iterator[None]:
-        """Settings of this service for whoever reads them in this process."""
-        given = {name: value for name, value in self.environment().items() if name.startswith("OS_")}
-        given["OS_DEFAULT__LOG_FILE"] = str(self._log)
-        os.environ.update(given)
+        """Set the environment variables of this service in this process."""
+        variables = {name: value for name, value in self.environment().items() if name.startswith("OS_")}
+        variables["OS_DEFAULT__LOG_FILE"] = str(self._log)
+        os.environ.update(variables)
         try:
             yield
         finally:
-            for name in given:
+            for name in variables:
                 del os.environ[name]
 
 
 class ReadyMade(Service):
-    """Plimsoll's own HTTP server with an application that does nothing: it sends what it finds in a directory."""
+    """Plimsoll's HTTP server with an application that sends the files of a directory."""
 
-    def __init__(self, directory: Path, answers: Path) -> None:
+    def __init__(self, directory: Path, bodies: Path) -> None:
         super().__init__("ready-made", directory, "")
-        self._answers_at = answers
+        self._bodies = bodies
 
     def environment(self) -> dict[str, str]:
         return super().environment() | {"PYTHONPATH": str(ROOT)}
 
     def command(self) -> list[str]:
-        return [sys.executable, "-m", "bench.site.readymade", str(self.port), str(self._answers_at)]
+        return [sys.executable, "-m", "bench.site.readymade", str(self.port), str(self._bodies)]
 
 
 @contextlib.contextmanager
 def running(*services: Service) -> Iterator[None]:
-    """All of them, started at the same time."""
+    """Start all services at the same time and stop them at the end."""
     try:
         for service in services:
             service.launch()

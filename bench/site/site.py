@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A world brought to life: databases filled alike, and the services that are to run on them.
+"""Databases filled with a dataset, and services on them.
 
-Whatever was made is gone afterwards: services are stopped, databases dropped.
+Everything is removed at the end: services are stopped, databases dropped.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.datasets.loading import fill
+from bench.datasets.rows import Rows
 from bench.site.databases import Engine
 from bench.site.services import ROOT, TUNED, Plimsoll, Reference, Service
-from bench.worlds.filling import fill
-from bench.worlds.rows import Rows
 
 PREFIX = "plimsoll_bench"
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where services can be started: the engine for the reference, the engine for us, a directory for files."""
+    """The engine for the reference, the engine for Plimsoll, and a directory for files."""
 
     reference: Engine
     ours: Engine
@@ -31,19 +31,19 @@ class Site:
 
     @contextlib.contextmanager
     def both(
-        self, world: str, rows: Rows, *, tuned: bool = False
+        self, dataset: str, rows: Rows, *, tuned: bool = False
     ) -> Iterator[tuple[dict[str, Service], Plimsoll]]:
-        """The reference by the name of its settings, and Plimsoll, ready to be started."""
+        """Yield the reference by the name of its settings, and Plimsoll, prepared but not started."""
         with (
-            _database(self.reference, f"{PREFIX}_{world}_reference") as theirs,
-            _database(self.ours, f"{PREFIX}_{world}") as ours,
+            _database(self.reference, f"{PREFIX}_{dataset}_reference") as theirs,
+            _database(self.ours, f"{PREFIX}_{dataset}") as ours,
         ):
             references: dict[str, Service] = {
-                "default": Reference(f"reference-{world}", self.directory, theirs)
+                "default": Reference(f"reference-{dataset}", self.directory, theirs)
             }
             if tuned:
-                references["tuned"] = Reference(f"reference-tuned-{world}", self.directory, theirs, TUNED)
-            plimsoll = Plimsoll(f"plimsoll-{world}", self.directory, ours)
+                references["tuned"] = Reference(f"reference-tuned-{dataset}", self.directory, theirs, TUNED)
+            plimsoll = Plimsoll(f"plimsoll-{dataset}", self.directory, ours)
             with ThreadPoolExecutor() as pool:
                 prepared = [pool.submit(_prepare, each, rows) for each in (references["default"], plimsoll)]
             for each in prepared:
@@ -51,10 +51,10 @@ class Site:
             yield references, plimsoll
 
     @contextlib.contextmanager
-    def plimsoll(self, world: str, rows: Rows, checkout: Path = ROOT) -> Iterator[Plimsoll]:
-        """Plimsoll alone, ready to be started, with the source of a checkout."""
-        with _database(self.ours, f"{PREFIX}_{world}") as url:
-            service = Plimsoll(f"plimsoll-{world}", self.directory, url, checkout=checkout)
+    def plimsoll(self, dataset: str, rows: Rows, checkout: Path = ROOT) -> Iterator[Plimsoll]:
+        """Yield Plimsoll from the source of a checkout, prepared but not started."""
+        with _database(self.ours, f"{PREFIX}_{dataset}") as url:
+            service = Plimsoll(f"plimsoll-{dataset}", self.directory, url, checkout=checkout)
             _prepare(service, rows)
             yield service
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The client reads answers right, however they arrive, and says so when they are no answers."""
+"""The client reads responses correctly in any number of chunks, and rejects malformed ones."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from bench.client.driving import Extent, Unit, drive
-from bench.client.http import BadAnswer, Connection, request, written
+from bench.client.driving import RoundLength, Unit, drive
+from bench.client.http import Connection, UnexpectedResponse, request, request_with_json
 
 Serve = Callable[[list[bytes]], int]
 
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """A server that answers each request with these pieces, sent one by one."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    answering: list[threading.Thread] = []
+    """A server that sends these pieces, one by one, in response to each request."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    threads: list[threading.Thread] = []
 
-    def answer(connection: socket.socket, pieces: list[bytes]) -> None:
+    def respond(connection: socket.socket, pieces: list[bytes]) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with connection, contextlib.suppress(ConnectionError):
             while connection.recv(65536):
@@ -33,33 +33,33 @@ def serve() -> Iterator[Serve]:
     def accept(pieces: list[bytes]) -> None:
         while True:
             try:
-                connection, _ = listening.accept()
+                connection, _ = listener.accept()
             except OSError:
                 return
-            answering.append(threading.Thread(target=answer, args=(connection, pieces)))
-            answering[-1].start()
+            threads.append(threading.Thread(target=respond, args=(connection, pieces)))
+            threads[-1].start()
 
     def start(pieces: list[bytes]) -> int:
         threading.Thread(target=accept, args=(pieces,), daemon=True).start()
-        port: int = listening.getsockname()[1]
+        port: int = listener.getsockname()[1]
         return port
 
     yield start
-    listening.shutdown(socket.SHUT_RDWR)
-    listening.close()
-    for thread in answering:
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+    for thread in threads:
         thread.join()
 
 
-def test_an_answer_in_pieces_is_read_as_one(serve: Serve) -> None:
+def test_a_response_in_pieces_is_read_as_one(serve: Serve) -> None:
     connection = Connection(serve([b"HTTP/1.1 200 OK\r\nContent-", b"Length: 6\r\n\r\n", b"abc", b"def"]))
     for _ in range(3):
-        reply = connection.call(request("GET", "/"))
-        assert (reply.status, bytes(reply.body)) == (200, b"abcdef")
+        response = connection.call(request("GET", "/"))
+        assert (response.status, bytes(response.body)) == (200, b"abcdef")
     connection.close()
 
 
-def test_an_answer_larger_than_the_buffer_is_read_whole(serve: Serve) -> None:
+def test_a_response_larger_than_the_buffer_is_read_completely(serve: Serve) -> None:
     body = bytes(range(256)) * 12_000
     head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\n\r\n".encode()
     connection = Connection(serve([head + body]))
@@ -67,34 +67,34 @@ def test_an_answer_larger_than_the_buffer_is_read_whole(serve: Serve) -> None:
     connection.close()
 
 
-def test_an_answer_without_a_body_needs_no_length(serve: Serve) -> None:
+def test_a_response_without_a_body_needs_no_length(serve: Serve) -> None:
     connection = Connection(serve([b"HTTP/1.1 204 No Content\r\nvary: x\r\n\r\n"]))
     assert connection.call(request("PUT", "/", {})).status == 204
     connection.close()
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
         b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nabcd",
     ],
 )
-def test_what_is_no_answer_of_a_known_length_is_refused(serve: Serve, answer: bytes) -> None:
-    connection = Connection(serve([answer]))
-    with pytest.raises(BadAnswer):
+def test_a_response_without_a_correct_length_is_rejected(serve: Serve, response: bytes) -> None:
+    connection = Connection(serve([response]))
+    with pytest.raises(UnexpectedResponse):
         connection.call(request("GET", "/"))
     connection.close()
 
 
-def test_a_request_says_how_long_its_body_is() -> None:
-    head, _, body = written("PUT", "/x", '{"a":1}').partition(b"\r\n\r\n")
+def test_a_request_has_the_length_of_its_body() -> None:
+    head, _, body = request_with_json("PUT", "/x", '{"a":1}').partition(b"\r\n\r\n")
     assert b"content-length: 7" in head
     assert body == b'{"a":1}'
 
 
 def twice() -> Unit:
-    """A unit of two requests, done if both are answered."""
+    """A unit of two requests, done if both succeed."""
     first = yield request("GET", "/")
     second = yield request("GET", "/")
     return first.status == second.status == 200
@@ -106,7 +106,7 @@ def never() -> Unit:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_round_counts_units_and_what_was_refused(serve: Serve, count: int) -> None:
+def test_a_round_counts_completed_and_refused_units(serve: Serve, count: int) -> None:
     port = serve([b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"])
 
     def client(_: int) -> Iterator[Unit]:
@@ -114,13 +114,13 @@ def test_a_round_counts_units_and_what_was_refused(serve: Serve, count: int) -> 
             yield twice()
             yield never()
 
-    done = drive(port, client, count, Extent(seconds=0, least=10, warm=2))
+    done = drive(port, client, count, RoundLength(seconds=0, min_units=10, warmup_units=2))
     assert (len(done.nanoseconds), done.refused) == (5 * count, 5 * count)
     assert done.answer_bytes == 2
     assert done.client_seconds > 0
 
 
-def test_a_unit_that_fails_ends_the_measurement_with_its_words(serve: Serve) -> None:
+def test_a_unit_that_fails_ends_the_measurement_with_its_message(serve: Serve) -> None:
     port = serve([b"HTTP/1.1 500 Error\r\ncontent-length: 0\r\n\r\n"])
 
     def client(_: int) -> Iterator[Unit]:
@@ -128,8 +128,8 @@ def test_a_unit_that_fails_ends_the_measurement_with_its_words(serve: Serve) -> 
             yield failing()
 
     def failing() -> Unit:
-        reply = yield request("GET", "/")
-        raise BadAnswer(f"got {reply.status}")
+        response = yield request("GET", "/")
+        raise UnexpectedResponse(f"got {response.status}")
 
-    with pytest.raises(BadAnswer, match="got 500"):
-        drive(port, client, 1, Extent(seconds=0))
+    with pytest.raises(UnexpectedResponse, match="got 500"):
+        drive(port, client, 1, RoundLength(seconds=0))

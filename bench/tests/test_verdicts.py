@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A ratio below its goal is a miss, on every database and in the quick form; and the table marks it."""
+"""A ratio below its goal is a miss, on every database and in the quick form, and the table marks it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bench.measuring import growth
-from bench.measuring.rounds import quantile, thinned
-from bench.measuring.verdicts import of_works
-from bench.measuring.works import WORKS
+from bench.measuring.rounds import quantile, thin_out
+from bench.measuring.verdicts import judge_workloads
+from bench.measuring.workloads import WORKLOADS
 from bench.report import table
 
 
@@ -26,16 +26,16 @@ def server(median: float, rate: float = 100.0) -> dict[str, Any]:
     }
 
 
-def done(key: str, **servers: dict[str, Any]) -> dict[str, Any]:
-    work = next(work for work in WORKS if work.key == key)
+def result_of(key: str, **servers: dict[str, Any]) -> dict[str, Any]:
+    work = next(work for work in WORKLOADS if work.key == key)
     named = {name.replace("_", "-"): each for name, each in servers.items()}
     return {"key": key, "title": work.title, "kind": work.kind, "servers": named}
 
 
-def test_a_time_is_compared_the_other_way_round_than_a_rate() -> None:
-    by_time = done("flat-all", reference_default=server(300.0), plimsoll=server(1.5))
-    by_rate = done("claims-8", reference_default=server(1.0, rate=50), plimsoll=server(9.0, rate=2000))
-    values = [verdict.value for verdict in of_works([by_time, by_rate], "mariadb", quick=False)]
+def test_a_lower_time_and_a_higher_rate_are_better() -> None:
+    by_time = result_of("flat-all", reference_default=server(300.0), plimsoll=server(1.5))
+    by_rate = result_of("claims-8", reference_default=server(1.0, rate=50), plimsoll=server(9.0, rate=2000))
+    values = [verdict.value for verdict in judge_workloads([by_time, by_rate], "mariadb", quick=False)]
     assert values == [200.0, 40.0]
 
 
@@ -44,33 +44,33 @@ def test_a_time_is_compared_the_other_way_round_than_a_rate() -> None:
     [(1.5, False, True), (1.51, False, False), (6.0, True, True), (6.1, True, False)],
 )
 def test_a_ratio_below_its_goal_is_a_miss(ours: float, quick: bool, holds: bool) -> None:
-    measured = [done("flat-all", reference_default=server(300.0), plimsoll=server(ours))]
-    (verdict,) = of_works(measured, "mariadb", quick)
+    measured = [result_of("flat-all", reference_default=server(300.0), plimsoll=server(ours))]
+    (verdict,) = judge_workloads(measured, "mariadb", quick)
     assert verdict.holds is holds
 
 
 def test_a_point_read_must_be_faster_on_sqlite_than_on_a_server() -> None:
-    measured = [done("get-provider", reference_default=server(5.0), plimsoll=server(0.4))]
-    assert [verdict.holds for verdict in of_works(measured, "mariadb", quick=False)] == [True]
-    assert [verdict.holds for verdict in of_works(measured, "sqlite", quick=False)] == [False]
+    measured = [result_of("get-provider", reference_default=server(5.0), plimsoll=server(0.4))]
+    assert [verdict.holds for verdict in judge_workloads(measured, "mariadb", quick=False)] == [True]
+    assert [verdict.holds for verdict in judge_workloads(measured, "sqlite", quick=False)] == [False]
 
 
-def test_candidates_are_also_judged_by_the_answer_sent_ready_made() -> None:
+def test_candidates_are_also_compared_with_the_ready_made_response() -> None:
     servers = {"reference_default": server(600.0), "plimsoll": server(1.6), "ready_made": server(0.5)}
-    ratio, close = of_works([done("flat-all", **servers)], "mariadb", quick=False)
+    ratio, close = judge_workloads([result_of("flat-all", **servers)], "mariadb", quick=False)
     assert ratio.holds
-    assert (close.beside, close.holds) == ("ready-made", False)
+    assert (close.compared_with, close.holds) == ("ready-made", False)
 
 
-def test_works_that_did_nothing_reach_no_goal() -> None:
-    measured = [done("claims-8", reference_default=server(9.0), plimsoll={"units": 0, "refused": 9})]
-    assert [verdict.holds for verdict in of_works(measured, "mariadb", quick=False)] == [False]
+def test_a_workload_without_completed_units_misses_its_goal() -> None:
+    measured = [result_of("claims-8", reference_default=server(9.0), plimsoll={"units": 0, "refused": 9})]
+    assert [verdict.holds for verdict in judge_workloads(measured, "mariadb", quick=False)] == [False]
 
 
-def test_a_service_that_fails_is_said_to_fail_and_reaches_no_goal() -> None:
+def test_a_failed_service_is_marked_as_failed_and_misses_its_goal() -> None:
     servers = {"reference_default": server(300.0), "plimsoll": {"units": 0, "refused": 0, "error": "500"}}
-    measured = [done("flat-all", **servers, ready_made=server(0.5))]
-    judged = [verdict.to_json() for verdict in of_works(measured, "mariadb", quick=False)]
+    measured = [result_of("flat-all", **servers, ready_made=server(0.5))]
+    judged = [verdict.to_json() for verdict in judge_workloads(measured, "mariadb", quick=False)]
     assert [each["holds"] for each in judged] == [False, False]
     results = {"works": measured, "verdicts": judged}
     assert "fails" in table.works_table(results)[1][0]
@@ -79,10 +79,10 @@ def test_a_service_that_fails_is_said_to_fail_and_reaches_no_goal() -> None:
 
 def test_a_miss_is_marked_in_the_table() -> None:
     measured = [
-        done("flat-all", reference_default=server(300.0), plimsoll=server(1.0)),
-        done("nested-all", reference_default=server(300.0), plimsoll=server(100.0)),
+        result_of("flat-all", reference_default=server(300.0), plimsoll=server(1.0)),
+        result_of("nested-all", reference_default=server(300.0), plimsoll=server(100.0)),
     ]
-    judged = [verdict.to_json() for verdict in of_works(measured, "mariadb", quick=False)]
+    judged = [verdict.to_json() for verdict in judge_workloads(measured, "mariadb", quick=False)]
     header, lines = table.works_table({"works": measured, "verdicts": judged})
     assert [line[-1] for line in lines] == ["", table.MISSES]
     assert table.MISSES in table.as_text(header, lines).splitlines()[-1]
@@ -94,7 +94,7 @@ def test_growth_is_judged_by_claims_and_memory(claim: float, memory: float, miss
         {"providers": 1_000, "search": server(1.0), "claim": server(1.0), "memory_mb": 100.0},
         {"providers": 100_000, "search": server(9.0), "claim": server(claim), "memory_mb": memory},
     ]
-    verdicts = growth.of_growth({"sizes": sizes, "held": None})
+    verdicts = growth.judge_growth({"sizes": sizes, "held": None})
     assert sum(not verdict.holds for verdict in verdicts) == missed
 
 
@@ -105,7 +105,7 @@ def test_the_99th_percentile_is_no_longer_than_the_longest() -> None:
     assert quantile([5.0], 0.99) == 5.0
 
 
-def test_thinned_times_keep_both_ends() -> None:
+def test_thinned_out_times_include_both_ends() -> None:
     times = [float(number) for number in range(1000)]
-    kept = thinned(times)
-    assert (kept[0], kept[-1], len(kept)) == (0.0, 999.0, 200)
+    samples = thin_out(times)
+    assert (samples[0], samples[-1], len(samples)) == (0.0, 999.0, 200)

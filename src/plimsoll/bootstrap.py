@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Wires it all: from a configuration to a service that answers. Nothing else knows all the layers."""
+"""Build the service from a configuration. The only module that imports all layers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from plimsoll.storage.database import Database
 from plimsoll.storage.maintenance import foreign_writes, integrity
 from plimsoll.storage.maintenance.integrity import IntegrityFinding
 from plimsoll.storage.schema import migrate
-from plimsoll.tracing import traced
+from plimsoll.tracing import with_tracing
 
 
 def prepare_database(conf: cfg.ConfigOpts, database: Database) -> None:
@@ -42,7 +42,7 @@ def open_placement(conf: cfg.ConfigOpts) -> Placement:
         placement = Placement(ledger, settings_from(conf))
         standards.synchronise(placement)
     except BaseException:
-        database.dispose()  # whoever tries again opens another
+        database.dispose()  # a retry opens another one
         raise
     if conf.plimsoll.verify_interval:
         Audit(ledger, conf.plimsoll.verify_interval).start()
@@ -51,14 +51,14 @@ def open_placement(conf: cfg.ConfigOpts) -> Placement:
 
 def settings_from(conf: cfg.ConfigOpts) -> Settings:
     options = conf.placement
-    most = options.max_allocation_candidates
+    max_candidates = options.max_allocation_candidates
     return Settings(
         incomplete_project=options.incomplete_consumer_project_id,
         incomplete_user=options.incomplete_consumer_user_id,
         order=Order(
-            # 0 has always meant one: the bound is looked at after a candidate is made.
-            most=None if most < 0 else max(most, 1),
-            most_without_limit=conf.plimsoll.max_candidates_without_limit,
+            # 0 means 1, as in the reference, which checks the bound after it has added a candidate.
+            max_candidates=None if max_candidates < 0 else max(max_candidates, 1),
+            max_candidates_without_limit=conf.plimsoll.max_candidates_without_limit,
             strategy=options.allocation_candidates_generation_strategy,
         ),
         shuffle=options.randomize_allocation_candidates,
@@ -67,14 +67,14 @@ def settings_from(conf: cfg.ConfigOpts) -> Settings:
 
 
 def make_application(conf: cfg.ConfigOpts) -> Application:
-    """The service as a WSGI application. `conf` may come from others: what they lack is registered."""
+    """Return the service as a WSGI application. Options that `conf` lacks are registered: other programs may pass it."""
     loader.register(conf)
     return _application(open_placement(conf), conf)
 
 
 @contextlib.contextmanager
-def passing_application(conf: cfg.ConfigOpts) -> Iterator[WSGIApplication]:
-    """The same for a while, within a process that goes on: what it has opened is closed."""
+def temporary_application(conf: cfg.ConfigOpts) -> Iterator[WSGIApplication]:
+    """The same as a context manager, which closes the database at its end: for a process that continues without it."""
     loader.register(conf)
     placement = open_placement(conf)
     try:
@@ -84,19 +84,19 @@ def passing_application(conf: cfg.ConfigOpts) -> Iterator[WSGIApplication]:
 
 
 def _application(placement: Placement, conf: cfg.ConfigOpts) -> Application:
-    return make_app(placement, Policy(conf), conf, outermost=lambda app: traced(app, conf))
+    return make_app(placement, Policy(conf), conf, outermost=lambda app: with_tracing(app, conf))
 
 
 def verify(conf: cfg.ConfigOpts) -> list[IntegrityFinding]:
-    """What `plimsoll db verify` finds: rows that disagree with each other, or from which no world can be made.
+    """Return the findings of `plimsoll db verify`: contradictions between rows. Raise if a snapshot cannot be loaded.
 
-    What a running service has in memory is compared by the service itself, see `ledger.audit`.
+    A running service compares its own memory with the database, see `ledger.audit`.
     """
     database = open_database(conf, retry=False)
     try:
         with database.read() as conn:
             findings = integrity.verify(conn)
-        Ledger(database)  # reads everything: what a service could not start from fails here
+        Ledger(database)  # loads everything, so rows that would keep a service from starting fail here
     finally:
         database.dispose()
     return findings

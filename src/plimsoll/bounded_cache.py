@@ -53,7 +53,7 @@ class BoundedCache(Generic[K, V]):
         size_of: Callable[[V], int] | None = None,
         values: dict[K, V] | None = None,
     ) -> None:
-        """`size_of` is needed for values that are no plain data: `deep_size` does not look into other objects.
+        """`size_of` is needed for values that are not plain data: `deep_size` ignores the parts of other objects.
 
         `values` is the dictionary to use for the entries.
         """
@@ -120,7 +120,7 @@ def bounded_cache(
     max_key_bytes: int = MAX_KEY_BYTES,
     size_of: Callable[[Any], int] | None = None,
 ) -> Callable[[Callable[[K], V]], Callable[[K], V]]:
-    """Decorate a function of one hashable argument to keep its results; exceptions are not kept.
+    """Decorate a function of one hashable argument to cache its results; exceptions are not cached.
 
     Arguments that are equal share an entry, 1 and True for instance, as with `lru_cache`.
     """
@@ -136,27 +136,27 @@ def bounded_cache(
         cache = BoundedCache[K, V](
             max_entries, max_bytes, max_key_bytes=max_key_bytes, size_of=size_of, values=results
         )
-        # The dictionary's own method: a result that is kept is found without a call of a Python function.
+        # The dictionary's own method: a cache hit calls no Python function.
         return results.__getitem__
 
     return decorate
 
 
 def deep_size(value: object) -> int:
-    """Bytes that a value takes with all that it contains, for plain data: texts, numbers, sequences, mappings and sets.
+    """Return the bytes that plain data takes with all its parts: texts, numbers, sequences, mappings and sets.
 
-    A part that is shared counts each time. Of any other object only its own size counts.
+    A shared part counts each time. Any other object counts without its parts.
     """
     total = 0
     pending = [value]
     while pending:
-        one = pending.pop()
-        total += sys.getsizeof(one)
-        if isinstance(one, _WITHOUT_PARTS):
+        part = pending.pop()
+        total += sys.getsizeof(part)
+        if isinstance(part, _WITHOUT_PARTS):
             continue
-        if isinstance(one, Mapping):
-            pending.extend(one.keys())
-            pending.extend(one.values())
-        elif isinstance(one, tuple | list | AbstractSet):
-            pending.extend(one)
+        if isinstance(part, Mapping):
+            pending.extend(part.keys())
+            pending.extend(part.values())
+        elif isinstance(part, tuple | list | AbstractSet):
+            pending.extend(part)
     return total

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Traces of requests by osprofiler, where it is installed and `[profiler] enabled` says so; else nothing happens."""
+"""Traces of requests by osprofiler, if it is installed and `[profiler] enabled` is set."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from wsgiref.types import WSGIApplication
 from oslo_config import cfg
 
 
-def traced(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
-    """The application, with each request of a client who wants it traced. `conf` may come from others."""
+def with_tracing(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
+    """Wrap the application in osprofiler's middleware, which traces the requests whose headers ask for it.
+
+    `conf` may come from another program and lack the section.
+    """
     if "profiler" not in conf or not conf.profiler.enabled:
         return app
     start = importlib.import_module("osprofiler.initializer").init_from_conf

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The WSGI entry: `plimsoll.wsgi:application` for any server, `make_application(conf)` for one's own set-up.
+"""The WSGI entry points: `application` for any server, `make_application(conf)` for a custom set-up.
 
-`application` reads the configuration and loads the world when it is first called; `load_application` has it do so
-at once, for servers that take a factory and should fail at their start rather than at the first request.
+`application` reads the configuration and loads the snapshot at its first request. `load_application` does both at once,
+for servers that take a factory: they then fail at start instead of at the first request.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ __all__ = ["application", "load_application", "make_application"]
 
 
 class _Application:
-    """The service of this process: loaded once, whichever thread asks for it first.
+    """The service of this process, loaded once by the first thread that needs it.
 
-    A process that was forked off after that loads for itself. Servers written in C, uWSGI for one, fork without
-    Python's knowing: its child has its parent's connections, and threads that are none.
+    A process that is forked afterwards loads its own. Servers written in C, such as uWSGI, fork without Python's fork
+    hooks: the child then has its parent's connections, and objects of threads that do not run.
     """
 
     def __init__(self) -> None:
         self._loaded: Application | None = None
-        self._left_by_parents: list[Application] = []
+        self._inherited: list[Application] = []
         self._process = 0
         self._loading = threading.Lock()
 
     def load(self) -> Self:
         with self._loading:
             if self._process != os.getpid():
-                if self._loaded is not None:  # kept: to close a parent's connection could end its session
-                    self._left_by_parents.append(self._loaded)
+                if self._loaded is not None:  # not closed: that could end the parent's database session
+                    self._inherited.append(self._loaded)
                     self._loaded = None
                 self._loaded = _load()
                 self._process = os.getpid()
@@ -68,12 +68,12 @@ application = _Application()
 
 
 def load_application() -> WSGIApplication:
-    """The service of this process, loaded. Whoever asks again is given the same."""
+    """Load the service of this process. Later calls return the same object."""
     return application.load()
 
 
 def load_for_server() -> ServedApplication:
-    """The same for the workers of `plimsoll serve`, which never fork. Raises StartupError for the operator to mend."""
+    """The same for the workers of `plimsoll serve`, which never fork. Errors that operators can fix: StartupError."""
     try:
         return application.load().loaded
     except (
@@ -94,7 +94,7 @@ def _load() -> Application:
     conf = loader.load(files)
     logging_setup.set_up(conf)
     loaded = make_application(conf)
-    # What is there now is there to stay: to look through the whole world for garbage, time and again, finds none.
+    # These objects live as long as the process. Frozen, they are not scanned at each garbage collection.
     gc.collect()
     gc.freeze()
     return loaded

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The API on each engine, on a database that each test finds as it is after the first start of a service."""
+"""The API on each engine. Each test gets the database in the state after the first start of a service."""
 
 from collections.abc import Iterator
 
@@ -25,5 +25,5 @@ def reused(databases: Databases) -> Iterator[ReusedApi]:
 
 @pytest.fixture
 def client(reused: ReusedApi) -> Iterator[Api]:
-    with reused.anew() as client:
+    with reused.fresh_api() as client:
         yield client

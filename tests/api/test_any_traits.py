@@ -51,14 +51,14 @@ def test_candidates_with_any_of_the_traits_are_found_in_every_group(
 
 
 @pytest.mark.parametrize("path", ["/resource_providers?", "/allocation_candidates?resources=VCPU:1&"])
-def test_what_cannot_be_said_is_refused(client: Api, path: str) -> None:
+def test_malformed_any_of_traits_are_refused(client: Api, path: str) -> None:
     for query in ("in:CUSTOM_A,!CUSTOM_B", "in:", "in:CUSTOM_A,", "in:CUSTOM_NONE"):
         assert client.get(f"{path}required={query}").status == 400
     assert "since microversion 1.39" in client.get(f"{path}required=in:CUSTOM_A", "1.38").detail
 
 
 @pytest.mark.parametrize("version", ["1.22", "1.38"])
-def test_before_that_version_only_the_last_of_several_counts(client: Api, version: str) -> None:
+def test_before_that_version_the_last_of_several_parameters_is_used(client: Api, version: str) -> None:
     found = client.get("/resource_providers?required=CUSTOM_A&required=CUSTOM_C", version).json
     assert numbers([each["uuid"] for each in found["resource_providers"]]) == {3}
     found = client.get("/resource_providers?required=CUSTOM_C&required=CUSTOM_A", version).json

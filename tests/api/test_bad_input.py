@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whatever is sent: a clear 4xx in the API's error shape, and nothing is changed."""
+"""Any invalid request gets a 4xx with an error document, and changes nothing."""
 
 import json
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ AGGREGATES = f"/resource_providers/{HOST}/aggregates"
 
 
 @pytest.fixture
-def world(client: Api) -> Iterator[Api]:
-    """A small world that must be the same afterwards."""
+def populated(client: Api) -> Iterator[Api]:
+    """A client of a service with some state, which the test must not change."""
     client.host(HOST, VCPU=10, DISK_GB=100)
     client.put(f"/allocations/{CONSUMER}", allocations(VCPU=2))
     before = client.state()
@@ -49,7 +49,7 @@ def nested(depth: int) -> bytes:
 HUGE = 10**30
 
 BODIES: list[tuple[str, str, Any]] = [
-    # Not JSON, or not the JSON that is asked for
+    # Not JSON, or not the JSON of the schema
     ("POST", "/resource_providers", b"{"),
     ("POST", "/resource_providers", b""),
     ("POST", "/resource_providers", b"\xff\xfe"),
@@ -139,16 +139,16 @@ BODIES: list[tuple[str, str, Any]] = [
 
 
 @pytest.mark.parametrize(("method", "path", "body"), BODIES)
-def test_a_bad_body_is_refused_and_changes_nothing(world: Api, method: str, path: str, body: Any) -> None:
+def test_a_bad_body_is_refused_and_changes_nothing(populated: Api, method: str, path: str, body: Any) -> None:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    answer = world.call(method, path, raw=raw, headers={"content-type": "application/json"})
-    assert 400 <= answer.status < 500, answer.body
-    (error,) = answer.json["errors"]
-    assert error["status"] == answer.status
+    response = populated.call(method, path, raw=raw, headers={"content-type": "application/json"})
+    assert 400 <= response.status < 500, response.body
+    (error,) = response.json["errors"]
+    assert error["status"] == response.status
     assert error["title"]
     assert error["detail"].strip()
-    assert error["request_id"] == answer.headers["x-openstack-request-id"]
-    assert answer.headers["openstack-api-version"] == "placement 1.39"
+    assert error["request_id"] == response.headers["x-openstack-request-id"]
+    assert response.headers["openstack-api-version"] == "placement 1.39"
 
 
 QUERIES = [
@@ -186,61 +186,65 @@ QUERIES = [
 
 
 @pytest.mark.parametrize("path", QUERIES)
-def test_a_bad_query_is_refused(world: Api, path: str) -> None:
-    answer = world.get(path)
-    assert answer.status == 400, answer.body
-    assert answer.json["errors"][0]["detail"].strip()
+def test_a_bad_query_is_refused(populated: Api, path: str) -> None:
+    response = populated.get(path)
+    assert response.status == 400, response.body
+    assert response.json["errors"][0]["detail"].strip()
 
 
-def test_amounts_larger_than_any_inventory_find_nothing(world: Api) -> None:
+def test_amounts_larger_than_any_inventory_find_nothing(populated: Api) -> None:
     for amount in (2**31, 2**63, 2**64, 10**40):
-        answer = world.get(f"/allocation_candidates?resources=VCPU:{amount}")
-        assert (answer.status, answer.json["allocation_requests"]) == (200, [])
-        assert world.get(f"/resource_providers?resources=VCPU:{amount}").json == {"resource_providers": []}
+        response = populated.get(f"/allocation_candidates?resources=VCPU:{amount}")
+        assert (response.status, response.json["allocation_requests"]) == (200, [])
+        assert populated.get(f"/resource_providers?resources=VCPU:{amount}").json == {
+            "resource_providers": []
+        }
 
 
-def test_unknown_paths_and_methods(world: Api) -> None:
-    assert world.get("/nowhere").status == 404
-    assert world.get(f"/resource_providers/{HOST}/").status == 404
-    assert world.get("/resource_providers/not-a-uuid").status == 404
-    answer = world.call("DELETE", "/resource_providers")
-    assert answer.status == 405
-    assert sorted(answer.headers["allow"].split(", ")) == ["GET", "POST"]
-    assert world.call("BREW", "/traits").status == 405
+def test_unknown_paths_and_methods(populated: Api) -> None:
+    assert populated.get("/nowhere").status == 404
+    assert populated.get(f"/resource_providers/{HOST}/").status == 404
+    assert populated.get("/resource_providers/not-a-uuid").status == 404
+    response = populated.call("DELETE", "/resource_providers")
+    assert response.status == 405
+    assert sorted(response.headers["allow"].split(", ")) == ["GET", "POST"]
+    assert populated.call("BREW", "/traits").status == 405
 
 
-def test_wrong_content_types_and_accepts(world: Api) -> None:
+def test_wrong_content_types_and_accepts(populated: Api) -> None:
     body = json.dumps({"name": "x"}).encode()
-    wrong = world.call("POST", "/resource_providers", raw=body, headers={"content-type": "text/plain"})
+    wrong = populated.call("POST", "/resource_providers", raw=body, headers={"content-type": "text/plain"})
     assert wrong.status == 415
-    missing = world.call("POST", "/resource_providers", raw=body, headers={"content-type": ""})
+    missing = populated.call("POST", "/resource_providers", raw=body, headers={"content-type": ""})
     assert missing.status == 400
-    assert world.call("GET", "/resource_providers", headers={"accept": "text/plain"}).status == 406
-    assert world.call("GET", "/resource_providers", headers={"accept": "*/*"}).status == 200
+    assert populated.call("GET", "/resource_providers", headers={"accept": "text/plain"}).status == 406
+    assert populated.call("GET", "/resource_providers", headers={"accept": "*/*"}).status == 200
 
 
-def test_versions_that_do_not_exist(world: Api) -> None:
-    unacceptable = world.get("/resource_providers", version="1.40")
+def test_versions_that_do_not_exist(populated: Api) -> None:
+    unacceptable = populated.get("/resource_providers", version="1.40")
     assert unacceptable.status == 406
     assert unacceptable.json["errors"][0]["max_version"] == "1.39"
     assert unacceptable.json["errors"][0]["min_version"] == "1.0"
-    assert world.get("/resource_providers", version="one").status == 400
+    assert populated.get("/resource_providers", version="one").status == 400
     assert (
-        world.get("/resource_providers", version="latest").headers["openstack-api-version"]
+        populated.get("/resource_providers", version="latest").headers["openstack-api-version"]
         == "placement 1.39"
     )
-    assert world.get("/resource_providers", version=None).headers["openstack-api-version"] == "placement 1.0"
+    assert (
+        populated.get("/resource_providers", version=None).headers["openstack-api-version"] == "placement 1.0"
+    )
 
 
-def test_a_body_over_the_configured_size_is_refused(world: Api) -> None:
+def test_a_body_over_the_configured_size_is_refused(populated: Api) -> None:
     raw = b'{"name": "' + b"x" * (10 * 1024 * 1024) + b'"}'
-    answer = world.call("POST", "/resource_providers", raw=raw)
-    assert answer.status == 413
-    assert answer.json["errors"][0]["status"] == 413
+    response = populated.call("POST", "/resource_providers", raw=raw)
+    assert response.status == 413
+    assert response.json["errors"][0]["status"] == 413
 
 
-def test_nobody_gets_in_without_a_token(world: Api) -> None:
-    environ_without = world.call(
+def test_a_request_without_a_token_is_refused(populated: Api) -> None:
+    environ_without = populated.call(
         "GET", "/resource_providers", headers={"x-auth-token": "someone", "x-roles": ""}
     )
     assert environ_without.status == 403
@@ -249,9 +253,9 @@ def test_nobody_gets_in_without_a_token(world: Api) -> None:
 
 @pytest.mark.parametrize("path", ["inventories", "inventories/VCPU", "aggregates"])
 @pytest.mark.parametrize("body", [{}, {"resource_provider_generation": 1, "nonsense": 1}])
-def test_that_a_provider_is_not_there_is_said_before_what_is_wrong_with_the_body(
-    world: Api, path: str, body: dict[str, Any]
+def test_a_missing_provider_is_reported_before_an_error_in_the_body(
+    populated: Api, path: str, body: dict[str, Any]
 ) -> None:
     nowhere = f"/resource_providers/{CONSUMER}"
-    assert world.put(f"{nowhere}/{path}", body).status == 404
-    assert world.put(f"/resource_providers/{HOST}/{path}", body).status == 400
+    assert populated.put(f"{nowhere}/{path}", body).status == 404
+    assert populated.put(f"/resource_providers/{HOST}/{path}", body).status == 400

@@ -2,18 +2,18 @@
 
 """Consumer generations (seed 002), every case of its table.
 
-Three states of a consumer, three ages of clients, two ways to write. Each test is named after its case:
-what is there, which client, which method.
+Three states of a consumer, three ranges of client versions, two methods. Each test is named after its case:
+state, method, version.
 """
 
 import pytest
 
-from tests.support.api import Answer, Api
-from tests.support.outsiders import by_hand
+from tests.support.api import Api, Response
+from tests.support.external_writes import external_transaction
 
 HOST = "10000000-0000-0000-0000-000000000001"
 CONSUMER = "c0000000-0000-0000-0000-000000000001"
-NOBODY = "00000000-0000-0000-0000-000000000000"
+DEFAULT_PROJECT = "00000000-0000-0000-0000-000000000000"
 
 BEFORE_OWNERS = ["1.0", "1.7"]
 BEFORE_GENERATIONS = ["1.8", "1.11", "1.12", "1.27"]
@@ -33,7 +33,7 @@ def minor(version: str) -> int:
 def body(
     version: str, vcpu: int, generation: int | None = None, project: str = "new-project"
 ) -> dict[str, object]:
-    """What a client of this age sends."""
+    """Return the body that a client of this version sends."""
     resources = {"VCPU": vcpu}
     sent: dict[str, object] = {"allocations": {HOST: {"resources": resources}} if vcpu else {}}
     if minor(version) < 12:
@@ -47,30 +47,30 @@ def body(
     return sent
 
 
-def put(client: Api, version: str, vcpu: int, generation: int | None = None) -> Answer:
+def put(client: Api, version: str, vcpu: int, generation: int | None = None) -> Response:
     return client.put(f"/allocations/{CONSUMER}", body(version, vcpu, generation), version)
 
 
-def post(client: Api, version: str, vcpu: int, generation: int | None = None) -> Answer:
+def post(client: Api, version: str, vcpu: int, generation: int | None = None) -> Response:
     return client.post("/allocations", {CONSUMER: body(version, vcpu, generation)}, version)
 
 
-def held(client: Api) -> tuple[int, str, int]:
-    """How much is held, whose it is, and the consumer's generation."""
+def allocated(client: Api) -> tuple[int, str, int]:
+    """Return the allocated VCPU, the project and the generation of the consumer."""
     shown = client.get(f"/allocations/{CONSUMER}").json
     return shown["allocations"][HOST]["resources"]["VCPU"], shown["project_id"], shown["consumer_generation"]
 
 
 def given_allocations_without_a_record(client: Api) -> None:
-    """As a service from before consumer records left them."""
+    """Write allocations without a consumer row, as releases before consumer records did."""
     put(client, "1.28", 5)
-    with by_hand(client.database) as conn:
+    with external_transaction(client.database) as conn:
         conn.exec_driver_sql("DELETE FROM consumers")
 
 
 def given_a_consumer(client: Api) -> None:
     assert put(client, "1.28", 5).status == 204
-    assert held(client) == (5, "new-project", 1)
+    assert allocated(client) == (5, "new-project", 1)
 
 
 # No allocations, no consumer
@@ -81,47 +81,47 @@ def test_no_consumer_put_before_owners_makes_one_with_the_operators_project(
     client: Api, version: str
 ) -> None:
     assert put(client, version, 2).status == 204
-    assert held(client) == (2, NOBODY, 1)
+    assert allocated(client) == (2, DEFAULT_PROJECT, 1)
 
 
 @pytest.mark.parametrize("version", BEFORE_GENERATIONS)
 def test_no_consumer_put_before_generations_makes_one(client: Api, version: str) -> None:
     assert put(client, version, 2).status == 204
-    assert held(client) == (2, "new-project", 1)
+    assert allocated(client) == (2, "new-project", 1)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
 def test_no_consumer_put_with_null_makes_one(client: Api, version: str) -> None:
     assert put(client, version, 2, None).status == 204
-    assert held(client) == (2, "new-project", 1)
+    assert allocated(client) == (2, "new-project", 1)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
 def test_no_consumer_put_with_a_generation_is_a_conflict(client: Api, version: str) -> None:
     before = client.state()
-    answer = put(client, version, 2, 0)
-    assert (answer.status, answer.code) == (409, "placement.concurrent_update")
-    assert "consumer generation conflict - expected null but got 0" in answer.detail
+    response = put(client, version, 2, 0)
+    assert (response.status, response.code) == (409, "placement.concurrent_update")
+    assert "consumer generation conflict - expected null but got 0" in response.detail
     assert client.state() == before
 
 
 @pytest.mark.parametrize("version", BEFORE_GENERATIONS_POST)
 def test_no_consumer_post_before_generations_makes_one(client: Api, version: str) -> None:
     assert post(client, version, 2).status == 204
-    assert held(client) == (2, "new-project", 1)
+    assert allocated(client) == (2, "new-project", 1)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
 def test_no_consumer_post_with_null_makes_one(client: Api, version: str) -> None:
     assert post(client, version, 2, None).status == 204
-    assert held(client) == (2, "new-project", 1)
+    assert allocated(client) == (2, "new-project", 1)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
 def test_no_consumer_post_with_a_generation_is_a_conflict(client: Api, version: str) -> None:
-    answer = post(client, version, 2, 3)
-    assert (answer.status, answer.code) == (409, "placement.concurrent_update")
-    assert "expected null but got 3" in answer.detail
+    response = post(client, version, 2, 3)
+    assert (response.status, response.code) == (409, "placement.concurrent_update")
+    assert "expected null but got 3" in response.detail
 
 
 # Allocations, but no record of the consumer
@@ -131,21 +131,21 @@ def test_no_consumer_post_with_a_generation_is_a_conflict(client: Api, version: 
 def test_no_record_put_before_owners_makes_one_with_the_operators_project(client: Api, version: str) -> None:
     given_allocations_without_a_record(client)
     assert put(client, version, 2).status == 204
-    assert held(client) == (2, NOBODY, 1)
+    assert allocated(client) == (2, DEFAULT_PROJECT, 1)
 
 
 @pytest.mark.parametrize("version", BEFORE_GENERATIONS)
 def test_no_record_put_before_generations_makes_one(client: Api, version: str) -> None:
     given_allocations_without_a_record(client)
     assert put(client, version, 2).status == 204
-    assert held(client) == (2, "new-project", 1)
+    assert allocated(client) == (2, "new-project", 1)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
 def test_no_record_put_with_null_makes_one(client: Api, version: str) -> None:
     given_allocations_without_a_record(client)
     assert put(client, version, 2, None).status == 204
-    assert held(client) == (2, "new-project", 1)
+    assert allocated(client) == (2, "new-project", 1)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
@@ -158,14 +158,14 @@ def test_no_record_put_with_a_generation_is_a_conflict(client: Api, version: str
 def test_no_record_post_before_generations_makes_one(client: Api, version: str) -> None:
     given_allocations_without_a_record(client)
     assert post(client, version, 2).status == 204
-    assert held(client) == (2, "new-project", 1)
+    assert allocated(client) == (2, "new-project", 1)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
 def test_no_record_post_with_null_makes_one(client: Api, version: str) -> None:
     given_allocations_without_a_record(client)
     assert post(client, version, 2, None).status == 204
-    assert held(client) == (2, "new-project", 1)
+    assert allocated(client) == (2, "new-project", 1)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
@@ -181,15 +181,15 @@ def test_no_record_post_with_a_generation_is_a_conflict(client: Api, version: st
 def test_existing_consumer_put_before_generations_overwrites_and_raises(client: Api, version: str) -> None:
     given_a_consumer(client)
     assert put(client, version, 2).status == 204
-    owner = NOBODY if version in BEFORE_OWNERS else "new-project"
-    assert held(client) == (2, owner, 2)
+    owner = DEFAULT_PROJECT if version in BEFORE_OWNERS else "new-project"
+    assert allocated(client) == (2, owner, 2)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
 def test_existing_consumer_put_with_its_generation_overwrites_and_raises(client: Api, version: str) -> None:
     given_a_consumer(client)
     assert put(client, version, 2, 1).status == 204
-    assert held(client) == (2, "new-project", 2)
+    assert allocated(client) == (2, "new-project", 2)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
@@ -199,9 +199,9 @@ def test_existing_consumer_put_with_another_generation_is_a_conflict(
 ) -> None:
     given_a_consumer(client)
     before = client.state()
-    answer = put(client, version, 2, generation)
-    assert (answer.status, answer.code) == (409, "placement.concurrent_update")
-    assert f"consumer generation conflict - expected 1 but got {generation}" in answer.detail
+    response = put(client, version, 2, generation)
+    assert (response.status, response.code) == (409, "placement.concurrent_update")
+    assert f"consumer generation conflict - expected 1 but got {generation}" in response.detail
     assert client.state() == before
 
 
@@ -209,21 +209,21 @@ def test_existing_consumer_put_with_another_generation_is_a_conflict(
 def test_existing_consumer_post_before_generations_overwrites_and_raises(client: Api, version: str) -> None:
     given_a_consumer(client)
     assert post(client, version, 2).status == 204
-    assert held(client) == (2, "new-project", 2)
+    assert allocated(client) == (2, "new-project", 2)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
 def test_existing_consumer_post_with_its_generation_overwrites_and_raises(client: Api, version: str) -> None:
     given_a_consumer(client)
     assert post(client, version, 2, 1).status == 204
-    assert held(client) == (2, "new-project", 2)
+    assert allocated(client) == (2, "new-project", 2)
 
 
 @pytest.mark.parametrize("version", WITH_GENERATIONS)
 def test_existing_consumer_post_with_another_generation_is_a_conflict(client: Api, version: str) -> None:
     given_a_consumer(client)
     assert post(client, version, 2, None).status == 409
-    assert held(client) == (5, "new-project", 1)
+    assert allocated(client) == (5, "new-project", 1)
 
 
 # Removal
@@ -237,7 +237,7 @@ def test_empty_allocations_remove_a_consumer_safely(client: Api, write) -> None:
     assert client.get(f"/allocations/{CONSUMER}").json == {"allocations": {}}
 
 
-def test_delete_asks_for_no_generation(client: Api) -> None:
+def test_delete_needs_no_generation(client: Api) -> None:
     given_a_consumer(client)
     assert client.delete(f"/allocations/{CONSUMER}").status == 204
     assert client.delete(f"/allocations/{CONSUMER}").status == 404

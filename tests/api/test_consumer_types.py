@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.api import Answer, Api
+from tests.support.api import Api, Response
 
 HOST = "10000000-0000-0000-0000-000000000001"
 
@@ -32,8 +32,8 @@ def body(type_: str | None, generation: int | None = None, **resources: int) -> 
 
 def claim(
     client: Api, number: int, type_: str | None, generation: int | None = None, **resources: int
-) -> Answer:
-    """A client too old for types does not send one."""
+) -> Response:
+    """Claim resources; without a type, as a client of a version before types."""
     version = "1.37" if type_ is None else "1.38"
     return client.put(f"/allocations/{consumer(number)}", body(type_, generation, **resources), version)
 
@@ -103,7 +103,7 @@ def test_a_refused_claim_does_not_change_the_type(client: Api) -> None:
     assert usages(client) == {"INSTANCE": {"consumer_count": 1, "VCPU": 1}}
 
 
-def test_a_reshape_asks_for_a_type_too(client: Api) -> None:
+def test_a_reshape_requires_a_type_too(client: Api) -> None:
     claim(client, 1, "INSTANCE", VCPU=1)
     generation = client.get(f"/resource_providers/{HOST}").json["generation"]
     sent = {

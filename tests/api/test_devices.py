@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Hosts with many equal devices: far more combinations than anybody wants, and an answer all the same."""
+"""Hosts with many equal devices: a search with far more combinations than its limit returns as many as the limit."""
 
 from collections import Counter
 
@@ -13,16 +13,16 @@ def device(host: int, number: int) -> str:
     return f"d0000000-0000-0000-{host:04}-{number:012}"
 
 
-def test_eight_groups_over_eight_devices_give_as_many_as_asked_from_all_hosts(client: Api) -> None:
-    """16.7 million products a host, of which 40,320 are valid; no more than the limit are made."""
+def test_eight_groups_over_eight_devices_return_as_many_as_the_limit_from_all_hosts(client: Api) -> None:
+    """Each host has 16.7 million products, of which 40,320 are valid; the search makes no more than the limit."""
     for host in range(HOSTS):
         root = client.host(f"10000000-0000-0000-0000-{host:012}", VCPU=8)
         for number in range(DEVICES):
             client.host(device(host, number), parent=root, PGPU=1)
     groups = "&".join(f"resources{number}=PGPU:1" for number in range(1, DEVICES + 1))
-    answer = client.get(f"/allocation_candidates?{groups}&group_policy=none&limit={LIMIT}")
-    assert answer.status == 200
-    found = answer.json["allocation_requests"]
+    response = client.get(f"/allocation_candidates?{groups}&group_policy=none&limit={LIMIT}")
+    assert response.status == 200
+    found = response.json["allocation_requests"]
     distinct = {
         tuple(sorted((group, uuids[0]) for group, uuids in each["mappings"].items())) for each in found
     }
@@ -32,4 +32,4 @@ def test_eight_groups_over_eight_devices_give_as_many_as_asked_from_all_hosts(cl
         assert all(taken == {"resources": {"PGPU": 1}} for taken in each["allocations"].values())
     by_host = Counter(next(iter(each["allocations"]))[19:23] for each in found)
     assert set(by_host.values()) == {LIMIT // HOSTS}
-    assert len(answer.json["provider_summaries"]) == HOSTS * (1 + DEVICES)
+    assert len(response.json["provider_summaries"]) == HOSTS * (1 + DEVICES)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""docs/differences.md lists as ours only what is served."""
+"""The paths that docs/differences.md lists as additions of Plimsoll are served."""
 
 from __future__ import annotations
 

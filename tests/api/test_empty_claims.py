@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A claim of nothing by a consumer that does not exist: accepted, and nothing is left of it."""
+"""An empty claim for a consumer that does not exist is accepted and writes nothing."""
 
 import pytest
 
-from tests.support.api import Answer, Api
+from tests.support.api import Api, Response
 
 HOST = "10000000-0000-0000-0000-000000000001"
 CONSUMER = "c0000000-0000-0000-0000-000000000001"
@@ -21,7 +21,7 @@ def claim(vcpu: int, generation: int | None) -> dict[str, object]:
     }
 
 
-def send(client: Api, method: str, vcpu: int, generation: int | None) -> Answer:
+def send(client: Api, method: str, vcpu: int, generation: int | None) -> Response:
     body = claim(vcpu, generation)
     if method == "PUT":
         return client.put(f"/allocations/{CONSUMER}", body)
@@ -35,7 +35,7 @@ def rows(client: Api, table: str) -> int:
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST"])
-def test_nothing_is_left_of_an_empty_claim(client: Api, method: str) -> None:
+def test_an_empty_claim_writes_no_row(client: Api, method: str) -> None:
     tables = ("consumers", "projects", "users", "consumer_types", "plimsoll_changes")
     before = [rows(client, table) for table in tables]
     for _ in range(2):
@@ -43,7 +43,7 @@ def test_nothing_is_left_of_an_empty_claim(client: Api, method: str) -> None:
         assert [rows(client, table) for table in tables] == before
 
 
-def test_nothing_is_left_of_an_empty_claim_of_an_older_client(client: Api) -> None:
+def test_an_empty_claim_of_an_older_client_writes_no_row(client: Api) -> None:
     before = rows(client, "consumers")
     body = {CONSUMER: {"allocations": {}, "project_id": "new-project", "user_id": "new-user"}}
     assert client.post("/allocations", body, "1.13").status == 204
@@ -51,7 +51,7 @@ def test_nothing_is_left_of_an_empty_claim_of_an_older_client(client: Api) -> No
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST"])
-def test_a_consumer_that_exists_is_not_taken_for_a_new_one(client: Api, method: str) -> None:
+def test_an_empty_claim_for_an_existing_consumer_needs_its_generation(client: Api, method: str) -> None:
     client.host(HOST, VCPU=10)
     assert send(client, method, 1, None).status == 204
     refused = send(client, method, 0, None)
@@ -60,7 +60,7 @@ def test_a_consumer_that_exists_is_not_taken_for_a_new_one(client: Api, method: 
     assert client.get(f"/allocations/{CONSUMER}").json["allocations"][HOST]["resources"] == {"VCPU": 1}
 
 
-def test_an_empty_claim_beside_another_leaves_only_the_other(client: Api) -> None:
+def test_an_empty_claim_beside_another_writes_only_the_other(client: Api) -> None:
     client.host(HOST, VCPU=10)
     assert client.post("/allocations", {CONSUMER: claim(0, None), OTHER: claim(1, None)}).status == 204
     assert rows(client, "consumers") == 1

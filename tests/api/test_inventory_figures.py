@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Figures of an inventory come back as the database keeps them, however they were written."""
+"""A read returns the figures of an inventory as the database stores them; a write returns them as sent."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def host(client: Api) -> Api:
 
 def replace_with(host: Api, figures: str) -> bytes:
     raw = f'{{"resource_provider_generation": 1, "inventories": {{"VCPU": {figures}}}}}'
-    answer = host.call("PUT", INVENTORIES, raw=raw.encode())
-    assert answer.status == 200, answer.body
-    return answer.body
+    response = host.call("PUT", INVENTORIES, raw=raw.encode())
+    assert response.status == 200, response.body
+    return response.body
 
 
 def test_a_ratio_of_minus_zero_reads_back_as_zero(host: Api) -> None:
@@ -38,7 +38,7 @@ def test_whole_numbers_written_as_floats_read_back_as_whole_numbers(host: Api) -
         assert figure in shown
 
 
-def test_a_write_answers_with_the_figures_as_they_were_written(host: Api) -> None:
+def test_a_write_returns_the_figures_as_the_client_wrote_them(host: Api) -> None:
     answered = replace_with(host, '{"total": 8.0, "allocation_ratio": 2}')
     assert b'"total":8.0' in answered
     assert b'"allocation_ratio":2}' in answered

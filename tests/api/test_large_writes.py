@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests that name thousands of things: written whole on every database, whatever it limits."""
+"""Requests with thousands of consumers, owners or aggregates are written within the limits of each database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def uuids(count: int) -> list[str]:
 
 
 def claims(count: int, generation: int | None, owners: int = 1, owner: str = "") -> dict[str, Any]:
-    """A claim of each of so many consumers."""
+    """Return claims of `count` consumers."""
     return {
         uuid: {
             "allocations": {HOST: {"resources": {"VCPU": 1}}},
@@ -83,7 +83,7 @@ def on_mariadb(longest_packet: int) -> Iterator[Api]:
 
 @pytest.mark.parametrize("longest_packet", [1 << 20, 16 << 20])
 def test_a_body_that_is_longer_than_a_packet_of_mariadb_is_written(longest_packet: int) -> None:
-    """Owners of four bytes a character: what counts is bytes."""
+    """Owners have four bytes per character: the limit is in bytes."""
     with on_mariadb(longest_packet) as client:
         client.host(HOST, VCPU=1_000_000)
         body = claims(MANY, generation=None, owners=MANY, owner=FACES)
@@ -92,15 +92,15 @@ def test_a_body_that_is_longer_than_a_packet_of_mariadb_is_written(longest_packe
         assert client.post("/allocations", claims(MANY, 1, owners=MANY, owner=FACES)).status == 204
 
 
-def test_what_no_statement_of_mariadb_can_hold_is_refused_with_the_limit() -> None:
+def test_a_statement_longer_than_a_packet_of_mariadb_is_refused_with_the_limit() -> None:
     with on_mariadb(1 << 20) as client:
         client.host(HOST, VCPU=1)
         before = client.state()
         body = {"resource_provider_generation": 1, "aggregates": uuids(30_000)}
-        answer = client.put(f"/resource_providers/{HOST}/aggregates", body)
-        assert answer.status == 413
-        assert "(max_allowed_packet). It takes 1,170," in answer.detail
-        assert "the limit is 1,048,320." in answer.detail
-        assert "Nothing was changed." in answer.detail
+        response = client.put(f"/resource_providers/{HOST}/aggregates", body)
+        assert response.status == 413
+        assert "(max_allowed_packet). It takes 1,170," in response.detail
+        assert "the limit is 1,048,320." in response.detail
+        assert "Nothing was changed." in response.detail
         assert client.state() == before
         assert client.get(f"/resource_providers/{HOST}/aggregates").json["aggregates"] == []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The contents of a request do not stay in memory: each place of a request that takes text is sent long texts."""
+"""The contents of requests do not stay in memory: long texts are sent in each field, parameter and header."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONSUMER = "c0000000-0000-0000-0000-000000000001"
 
 
 def text() -> str:
-    """Another one each time, of letters that names may have."""
+    """Return a different text on each call, of letters that are valid in names."""
     number = f"{next(NUMBERS):08}".translate(str.maketrans("0123456789", "ABCDEFGHIJ"))
     return number * (LONG // len(number))
 
@@ -115,12 +115,12 @@ PLACES: dict[str, Callable[[Api], Any]] = {
 
 def test_long_texts_do_not_stay_in_memory(client: Api) -> None:
     client.host(HOST, VCPU=100)
-    stay = {place: bytes_that_stay(client, send) for place, send in PLACES.items()}
+    stay = {place: bytes_retained(client, send) for place, send in PLACES.items()}
     assert {place: count for place, count in stay.items() if count > TIMES * LONG / 4} == {}
 
 
-def bytes_that_stay(client: Api, send: Callable[[Api], Any]) -> int:
-    for _ in range(2):  # what is made once
+def bytes_retained(client: Api, send: Callable[[Api], Any]) -> int:
+    for _ in range(2):  # fill caches and other objects that are made once
         send(client)
     tracemalloc.start()
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Project and user of a consumer (seed 001), and the list of an owner's allocations that it asks for."""
+"""Project and user of a consumer (seed 001), and the list of an owner's allocations."""
 
 import pytest
 
@@ -34,10 +34,10 @@ def entry(provider: str, **resources: int) -> dict[str, object]:
 
 @pytest.mark.parametrize("version", ["1.8", "1.9", "1.28", "1.39"])
 def test_the_allocations_of_a_project_are_listed(client: Api, version: str) -> None:
-    answer = client.get("/allocations?project_id=red", version)
-    assert answer.status == 200
-    assert answer.headers["content-type"] == "application/json"
-    assert sorted(answer.json["allocations"], key=str) == sorted(
+    response = client.get("/allocations?project_id=red", version)
+    assert response.status == 200
+    assert response.headers["content-type"] == "application/json"
+    assert sorted(response.json["allocations"], key=str) == sorted(
         [entry(HOST, VCPU=2, MEMORY_MB=512), entry(HOST, VCPU=4), entry(OTHER, VCPU=1)], key=str
     )
 
@@ -48,11 +48,11 @@ def test_the_allocations_of_a_user_are_listed(client: Api) -> None:
     assert client.get("/allocations?project_id=green").json == {"allocations": []}
 
 
-def test_without_a_project_the_list_is_not_allowed_as_it_never_was(client: Api) -> None:
+def test_without_a_project_the_list_is_a_405_as_in_the_reference(client: Api) -> None:
     for path in ("/allocations", "/allocations?user_id=ann"):
-        answer = client.get(path)
-        assert answer.status == 405
-        assert answer.headers["allow"] == "POST"
+        response = client.get(path)
+        assert response.status == 405
+        assert response.headers["allow"] == "POST"
 
 
 def test_clients_from_before_owners_get_no_list(client: Api) -> None:
@@ -84,9 +84,9 @@ def test_an_id_of_a_project_that_is_too_long_is_refused_for_every_caller(
 ) -> None:
     headers = {"X-Auth-Token": "ann:red", "X-Roles": roles}
     for length, statuses in ((255, {"admin": 200}), (256, {}), (100_000, {})):
-        answer = client.call("GET", f"/usages?{parameter}={'p' * length}", version=version, headers=headers)
-        assert answer.status == statuses.get(roles, 400 if length > 255 else 403)
-        assert length <= 255 or "Invalid query string parameters" in answer.detail
+        response = client.call("GET", f"/usages?{parameter}={'p' * length}", version=version, headers=headers)
+        assert response.status == statuses.get(roles, 400 if length > 255 else 403)
+        assert length <= 255 or "Invalid query string parameters" in response.detail
 
 
 def test_an_id_of_a_user_that_is_too_long_is_refused(client: Api) -> None:

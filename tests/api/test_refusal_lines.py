@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The log lines of refusals, and that an answer has the same facts."""
+"""The log lines of refusals. The response has the same facts."""
 
 import logging
 from pathlib import Path
@@ -22,8 +22,8 @@ def claim(client: Api, number: int, amount: int, generation: int | None = None) 
         "consumer_generation": generation,
         "consumer_type": "INSTANCE",
     }
-    answer = client.put(f"/allocations/{CONSUMER}{number}", body)
-    return "" if answer.status == 204 else answer.detail
+    response = client.put(f"/allocations/{CONSUMER}{number}", body)
+    return "" if response.status == 204 else response.detail
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +72,7 @@ def test_the_detail_of_each_refusal_is_logged_at_debug(client: Api, caplog: pyte
     client.get("/resource_providers?nope=1")
     (line,) = lines(caplog, logging.DEBUG)
     assert line.startswith(
-        "Answered: GET /resource_providers: 400 placement.undefined_code: Invalid query string"
+        "Error response: GET /resource_providers: 400 placement.undefined_code: Invalid query string"
     )
     assert "('nope' was unexpected)" in line
 
@@ -86,8 +86,8 @@ def test_a_request_above_the_threshold_is_a_warning(
     headers = [("X-Auth-Token", "admin"), ("OpenStack-API-Version", "placement 1.39")]
     options = {"plimsoll__slow_request_seconds": seconds, "plimsoll__log_request_duration": True}
     with api(tmp_path / "placement.sqlite", **options) as served:
-        answer = served.application(environ("GET", query, b"", headers), lambda *_: None)  # type: ignore[arg-type]
-        answer.close()  # type: ignore[attr-defined]
+        response = served.application(environ("GET", query, b"", headers), lambda *_: None)  # type: ignore[arg-type]
+        response.close()  # type: ignore[attr-defined]
     lines = [record.getMessage() for record in caplog.records if record.name == "placement.requestlog"]
     assert [line.startswith(f'Slow request: "GET {query}" took ') for line in lines] == [True] * warnings + [
         False

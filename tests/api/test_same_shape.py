@@ -28,7 +28,7 @@ def test_old_clients_write_lists_and_new_ones_write_what_they_read(client: Api) 
 
 
 @pytest.mark.parametrize("version", ["1.12", "1.27", "1.28", "1.34", "1.38", "1.39"])
-def test_what_was_read_can_be_sent_back(client: Api, version: str) -> None:
+def test_allocations_can_be_written_as_they_were_read(client: Api, version: str) -> None:
     path = f"/allocations/{CONSUMER}"
     assert client.put(path, {**KEYED, **OWNER}, "1.12").status == 204
     shown = client.get(path, version).json
@@ -39,7 +39,7 @@ def test_what_was_read_can_be_sent_back(client: Api, version: str) -> None:
     assert client.put(path, shown, version).status == 204
 
 
-def test_owners_are_shown_from_the_version_that_asks_for_them_in_this_shape(client: Api) -> None:
+def test_owners_are_shown_since_allocations_are_keyed(client: Api) -> None:
     client.put(f"/allocations/{CONSUMER}", {**KEYED, **OWNER}, "1.12")
     assert "project_id" not in client.get(f"/allocations/{CONSUMER}", "1.11").json
 

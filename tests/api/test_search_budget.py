@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A search without end, and one with too many candidates, as a client and the log show them."""
+"""Searches that exceed the time budget or the maximum of candidates: response and log lines."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ DEVICES = 10
 PUZZLE = "&".join(
     f"resources{number}=PGPU:{amount}" for number, amount in enumerate([*[4] * 10, *[3] * 16], start=1)
 )
-"""88 of 90 are asked for, in parts that do not fit: every 4 and 3 that share a device of 9 waste 2."""
+"""Requests 88 of 90 in parts that do not fit: a 4 and a 3 on the same device of 9 leave 2 unusable."""
 
 
 class Permit:
-    """Counts pauses. The client goes after some of them."""
+    """A permit that counts pauses. The client disconnects after some of them."""
 
     waited = 0.0
 
@@ -59,16 +59,18 @@ def client(tmp_path: Path) -> Iterator[Api]:
 def test_a_search_that_finds_nothing_in_time_is_a_503_with_a_code_and_advice(
     client: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
-    answer = client.get(f"/allocation_candidates?{PUZZLE}&group_policy=none&limit=1")
-    assert answer.status == 503
-    assert answer.code == "plimsoll.search_budget_exceeded"
-    assert "within 0.1 seconds" in answer.detail
-    assert "fewer groups" in answer.detail
+    response = client.get(f"/allocation_candidates?{PUZZLE}&group_policy=none&limit=1")
+    assert response.status == 503
+    assert response.code == "plimsoll.search_budget_exceeded"
+    assert "after 0.1 seconds" in response.detail
+    assert "fewer groups" in response.detail
     assert "search_budget (0.1 s). Query: resources1=PGPU:4&" in caplog.text
     assert "... (510 characters)" in caplog.text, "a long query is shortened"
 
 
-def test_a_search_of_a_client_that_has_gone_ends(client: Api, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_search_is_cancelled_when_its_client_disconnects(
+    client: Api, caplog: pytest.LogCaptureFixture
+) -> None:
     permit = Permit(stays_for=3)
 
     def application(environ: Any, start_response: Any) -> Any:
@@ -81,15 +83,15 @@ def test_a_search_of_a_client_that_has_gone_ends(client: Api, caplog: pytest.Log
     assert "Traceback" not in caplog.text
 
 
-def test_an_answer_that_was_cut_short_is_not_given_again(
+def test_an_incomplete_result_is_not_cached(
     client: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     client.host("20000000-0000-0000-0000-000000000000", PGPU=88)
     for _ in range(2):
-        answer = client.get(f"/allocation_candidates?{PUZZLE}&group_policy=none&limit=2")
-        assert answer.status == 200
-        assert len(answer.json["allocation_requests"]) == 1
-    assert caplog.text.count("the 1 found so far are the answer") == 2
+        response = client.get(f"/allocation_candidates?{PUZZLE}&group_policy=none&limit=2")
+        assert response.status == 200
+        assert len(response.json["allocation_requests"]) == 1
+    assert caplog.text.count("the response has the 1 found so far") == 2
 
 
 def test_a_request_without_a_limit_gets_as_many_candidates_as_the_operator_allows(client: Api) -> None:
@@ -126,8 +128,8 @@ def test_a_search_without_candidates_logs_which_filter_left_none(
 ) -> None:
     with caplog.at_level(logging.INFO):
         for _ in range(2):
-            answer = client.get(f"/allocation_candidates?{query}")
-            assert answer.json["allocation_requests"] == []
+            response = client.get(f"/allocation_candidates?{query}")
+            assert response.json["allocation_requests"] == []
     lines = [
         record.getMessage() for record in caplog.records if "No allocation candidates" in record.getMessage()
     ]
@@ -153,7 +155,7 @@ def test_used_up_capacity_is_the_reason_in_the_log(client: Api, caplog: pytest.L
     )
 
 
-def test_the_answer_does_not_depend_on_whether_the_log_finds_a_reason_in_time(
+def test_the_response_does_not_depend_on_whether_the_log_finds_a_reason_in_time(
     client: Api, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def obstacle(*_: object) -> str:
@@ -161,6 +163,6 @@ def test_the_answer_does_not_depend_on_whether_the_log_finds_a_reason_in_time(
 
     monkeypatch.setattr("plimsoll.service.candidates.obstacle", obstacle)
     with caplog.at_level(logging.INFO):
-        answer = client.get("/allocation_candidates?resources=VCPU:9")
-    assert (answer.status, answer.json["allocation_requests"]) == (200, [])
+        response = client.get("/allocation_candidates?resources=VCPU:9")
+    assert (response.status, response.json["allocation_requests"]) == (200, [])
     assert "No allocation candidates: the search ended before the reason was found. Query: " in caplog.text

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""No cache grows with what clients send: caches that count entries only are listed here, all are in the documentation."""
+"""No cache grows with the length of client input: caches bounded only in entries need a reason, all are documented."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ REASONS = {
     ("storage/dialects/collation.py", "ratio_in_single_precision"): "a number",
     ("storage/dialects/collation.py", "self._cached_key"): "texts of at most 64 characters",
     ("storage/fast/mysql_protocol.py", "_time"): "a time in the form of the database",
-    ("storage/sql.py", "_change"): "columns of our tables",
-    ("storage/sql.py", "_insertion"): "columns of our tables",
+    ("storage/sql.py", "_update_rows"): "columns of our tables",
+    ("storage/sql.py", "_insert_rows"): "columns of our tables",
     ("storage/sql.py", "_query"): "SQL of our own and a number",
-    ("storage/sql.py", "_setting"): "columns of our tables",
-    ("storage/sql.py", "_writer_of_times"): "a dialect",
-    ("storage/sql.py", "written"): "a time",
+    ("storage/sql.py", "_update_where"): "columns of our tables",
+    ("storage/sql.py", "_time_formatter"): "a dialect",
+    ("storage/sql.py", "format_time"): "a time",
     ("runtime/scheduling.py", "_gevent"): "no argument",
-    ("runtime/scheduling.py", "_looking"): "a file descriptor",
+    ("runtime/scheduling.py", "_poll_function"): "a file descriptor",
     ("http/response.py", "_http_date"): "a time",
     ("runtime/yields.py", "_queue_of"): "a hub of gevent, one for each thread",
 }
@@ -50,7 +50,7 @@ def uses(names: set[str]) -> set[tuple[str, str]]:
 
 
 def used_in(text: str, names: set[str]) -> Iterator[str]:
-    """The cached object: a decorated function, or the target of an assignment."""
+    """Yield the names of cached objects: decorated functions, or targets of assignments."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if any(mentions(decorator, names) for decorator in node.decorator_list):
@@ -81,14 +81,14 @@ def test_each_cache_is_documented() -> None:
     assert [name for name in documented if not (SOURCE / name).exists() and not (ROOT / name).exists()] == []
 
 
-def test_a_cache_would_be_found_however_it_is_written() -> None:
+def test_decorated_and_assigned_caches_are_found() -> None:
     text = """
 import functools
 from functools import lru_cache
 @functools.lru_cache(maxsize=1)
 def decorated(): ...
 assigned = lru_cache(maxsize=1)(decorated)
-class Kept:
+class Cached:
     def __init__(self):
         self.method = lru_cache(1)(self.compute)
         self.entries: BoundedCache[str, int] = BoundedCache(1, 1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an operator or a newcomer needs to know is written down: options, make targets, decisions."""
+"""Options, make targets and decisions are documented."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ def test_every_make_target_is_in_the_guide_for_contributors() -> None:
     assert [target for target in targets if f"`make {target}`" not in guide] == []
 
 
-def test_every_decision_says_context_decision_and_cost() -> None:
+def test_every_decision_has_context_decision_and_cost() -> None:
     decisions = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     assert decisions
     for decision in decisions:
         text = decision.read_text()
-        for heading in ("## Context", "## Decision", "## What it costs"):
+        for heading in ("## Context", "## Decision", "## Costs"):
             assert heading in text, f"{decision.name} lacks {heading}"
 
 
-def test_links_between_pages_lead_somewhere() -> None:
+def test_links_between_pages_are_not_broken() -> None:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     broken = [
         f"{page.relative_to(ROOT)} -> {target}"

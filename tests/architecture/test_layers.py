@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The arrows between the folders point one way; the contracts are in pyproject.toml."""
+"""Imports between the packages go in one direction; the contracts are in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def lint(directory: Path, *sources: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_layers_hold() -> None:
+def test_the_layer_contracts_hold() -> None:
     linted = lint(ROOT)
     assert linted.returncode == 0, linted.stdout + linted.stderr
     assert "0 broken" in linted.stdout
 
 
-def test_the_shell_of_placement_s_names_stays_outside() -> None:
+def test_the_contracts_of_as_placement_hold() -> None:
     linted = lint(ROOT / "as-placement", "src", "../src")
     assert linted.returncode == 0, linted.stdout + linted.stderr
     assert "2 kept, 0 broken" in linted.stdout
 
 
-def test_a_domain_that_knew_storage_would_be_found(tmp_path: Path) -> None:
-    """The contracts can fail: the same ones, over a package whose domain looks up."""
+def test_a_domain_that_imports_storage_is_found(tmp_path: Path) -> None:
+    """The contracts fail for a package whose domain imports an upper layer."""
     (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
     for name in (
         *("domain", "search", "storage", "storage/fast", "ledger", "service", "access"),

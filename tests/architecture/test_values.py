@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Values that can be hashed have fields that can be hashed."""
+"""Hashable dataclasses have only hashable fields."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def dataclasses_of_ours() -> dict[str, type[Any]]:
 
 
 def parts(hint: Any) -> Iterator[Any]:
-    """The types that a value of this type consists of, as far as its hash goes."""
+    """Yield the types whose hashes the hash of such a value depends on."""
     origin = typing.get_origin(hint) or hint
     yield origin
     if origin not in (type, Callable):
@@ -57,6 +57,6 @@ def test_a_class_that_can_be_hashed_has_no_field_that_cannot(name: str) -> None:
     try:
         hints = typing.get_type_hints(cls)
     except NameError:  # a name that only type checkers import
-        pytest.skip("its types are not there at run time")
+        pytest.skip("its types are not imported at run time")
     hashed = [field.name for field in fields(cls) if (field.compare if field.hash is None else field.hash)]
     assert [field for field in hashed if cannot_be_hashed(hints[field])] == []

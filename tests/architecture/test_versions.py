@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Numbers of API versions stand in api/placement/features.py and nowhere else in the source.
+"""Only api/placement/features.py has the numbers of API versions. All other files name a feature.
 
-Everything else names a feature. What counts as a version: `1.28` in a string, a docstring or a comment, and the
-pair `(1, 28)` in code.
+A version is `1.28` in a string, a docstring or a comment, or the pair `(1, 28)` in code.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "plimsoll"
 FEATURES = SOURCE / "api" / "placement" / "features.py"
 HTTP = SOURCE / "server"
-"""Knows nothing of the API; its versions are those of HTTP."""
+"""Does not depend on the API: its version numbers are those of HTTP."""
 
 VERSION = re.compile(r"(?<![\d.])1\.(?:[0-9]|[12][0-9]|3[0-9])(?![\d.]*\d)(?!%)")
 TEXT = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
@@ -40,7 +39,7 @@ def versions_in(text: str) -> list[str]:
     return found
 
 
-def test_versions_stand_in_the_table_of_features_alone() -> None:
+def test_only_the_table_of_features_has_version_numbers() -> None:
     found = [
         f"{file.relative_to(SOURCE)}:{place}"
         for file in sorted(SOURCE.rglob("*.py"))
@@ -54,7 +53,7 @@ def test_versions_stand_in_the_table_of_features_alone() -> None:
     "text",
     ['"since 1.28"', "# from 1.8 on", '"""Needs 1.0."""', "x = (1, 12)", "if version >= (1, 39): pass"],
 )
-def test_a_version_is_seen(text: str) -> None:
+def test_a_version_number_is_found(text: str) -> None:
     assert len(versions_in(text)) == 1
 
 
@@ -62,5 +61,5 @@ def test_a_version_is_seen(text: str) -> None:
     "text",
     ['"127.0.0.1"', "ratio = 1.5", '"SQLAlchemy 2.1.8"', '"11.2"', '"1.1.1"', "x = (2, 12)", '"1.100"'],
 )
-def test_what_only_looks_like_one_is_not(text: str) -> None:
+def test_other_numbers_are_not_findings(text: str) -> None:
     assert versions_in(text) == []

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Plimsoll under the names of openstack-placement: what `plimsoll-as-placement` installs, beside the real thing."""
+"""Tests of the distribution `plimsoll-as-placement`, compared with openstack-placement."""

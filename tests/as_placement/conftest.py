@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The installed commands and what they did, once for all who look at it."""
+"""Session fixtures: the installed commands, shared by all tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.as_placement.installation import Installation, installed_under
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """A directory that all processes of this test run have."""
+    """Return a directory that all processes of this test run share."""
     own = tmp_path_factory.getbasetemp()
     return own if worker_id == "master" else own.parent
 

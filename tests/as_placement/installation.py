@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""An environment of its own with the two distributions in it, as an operator would have them: built, and installed.
+"""A virtual environment in which both distributions are built and installed, as by an operator.
 
-What they depend on is not installed again: it is taken from the environment that the tests run in.
+Their dependencies are not installed again, but taken from the environment that runs the tests.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class Installation:
 
 
 def clean_environment() -> dict[str, str]:
-    """Without what would lead a command to other settings, or to other packages."""
+    """Return the environment without variables that change settings or the search for packages."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("OS_", "PYTHON"))}
 
 
 def installed_under(shared: Path) -> Installation:
     if importlib.util.find_spec("hatchling") is None:
         pytest.skip(
-            "not run: plimsoll-as-placement is not built, for want of hatchling; `make install` brings it"
+            "not run: plimsoll-as-placement cannot be built without hatchling; `make install` installs it"
         )
     installation = Installation(shared / "as-placement")
     once(shared / "as-placement.complete", lambda: _install(installation))
@@ -63,7 +63,7 @@ def installed_under(shared: Path) -> Installation:
 
 
 def once(file: Path, make: Callable[[], str]) -> str:
-    """What is in the file: made by whoever needs it first, while the other processes of a test run wait for it."""
+    """Return the text of the file. The first process of a test run makes it, the others wait for it."""
     with file.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not file.exists():
@@ -85,7 +85,7 @@ def _install(installation: Installation) -> str:
 
 
 def _site_packages() -> list[str]:
-    """Where the packages of this environment are; those that this one has from elsewhere included."""
+    """Return all package directories of this environment, including those outside of it."""
     own = sysconfig.get_paths()["purelib"]
     return [own, *(path for path in sys.path if path.endswith("site-packages") and path != own)]
 

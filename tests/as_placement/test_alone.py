@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where openstack-placement is installed too, nothing of ours starts under its names."""
+"""If openstack-placement is installed too, the commands and entry points of plimsoll-as-placement refuse to start."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from oslo_config import cfg
 from placement import deploy, wsgi
 from placement.cmd import api, manage, status
 
-def said(command, *words):
-    sys.argv = ["command", *words]
+def run(command, *arguments):
+    sys.argv = ["command", *arguments]
     with contextlib.redirect_stderr(io.StringIO()) as stderr:
         return [command(), stderr.getvalue()]
 
@@ -33,17 +33,17 @@ def raised(function, *arguments):
         return [type(error).__name__, str(error)]
 
 print(json.dumps({
-    "placement-manage": said(manage.main, "db", "sync"),
-    "placement-status": said(status.main, "upgrade", "check"),
-    "placement-api": said(api.main, "--port", "0"),
+    "placement-manage": run(manage.main, "db", "sync"),
+    "placement-status": run(status.main, "upgrade", "check"),
+    "placement-api": run(api.main, "--port", "0"),
     "init_application": raised(wsgi.init_application),
     "loadapp": raised(deploy.loadapp, cfg.ConfigOpts()),
 }))
 """
 
 
-def test_each_says_which_to_remove(tmp_path: Path) -> None:
-    """Ours in the environment of the reference, and found before it."""
+def test_each_error_names_the_packages_to_remove(tmp_path: Path) -> None:
+    """Run our sources with the Python of the reference, before its packages in the search path."""
     if not (reference.BIN / "python").exists():
         pytest.skip("needs the reference: run `make test`, which installs it")
     settings = {
@@ -60,14 +60,14 @@ def test_each_says_which_to_remove(tmp_path: Path) -> None:
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    words = (
+    output = json.loads(done.stdout)
+    message = (
         "openstack-placement 16.0.0 is installed in the same environment as plimsoll-as-placement. Both are the"
         " package `placement`, and parts of each would run. Remove both with `pip uninstall openstack-placement"
-        " plimsoll-as-placement`, then install the one that is to serve."
+        " plimsoll-as-placement`, then install the one that you want to run."
     )
-    command, function = [1, f"Error: {words}\n"], ["BesideReferenceError", words]
-    assert said == {
+    command, function = [1, f"Error: {message}\n"], ["BesideReferenceError", message]
+    assert output == {
         "placement-manage": command,
         "placement-status": command,
         "placement-api": command,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`placement-manage` and `placement-status` print and exit as those of openstack-placement 16.0.0, story by story.
+"""`placement-manage` and `placement-status` compared with those of openstack-placement 16.0.0, in scenarios.
 
-Standard output and exit status are the same. So is standard error where the command line is at fault; where the
-reference shows a traceback there is one line.
+Standard output and exit status are the same. So is standard error if the command line is wrong; where the reference
+prints a traceback, ours print one line.
 """
 
 from __future__ import annotations
@@ -19,26 +19,28 @@ import pytest
 
 from plimsoll.cli.results import Code, Result, as_table
 from tests.as_placement.installation import Installation, once
-from tests.as_placement.stories import Step, Story, stories
-from tests.as_placement.telling import Outcomes, tell
+from tests.as_placement.run_scenarios import Outcomes, run_scenarios
+from tests.as_placement.scenarios import Scenario, Step, scenarios
 from tests.storage import reference
 
-STORIES = stories({"theirs": Path(), "ours": Path()})
+SCENARIOS = scenarios({"theirs": Path(), "ours": Path()})
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What both commands did in each story."""
+class BothOutcomes:
+    """The outcomes of both commands in each scenario."""
 
     theirs: Outcomes
     ours: Outcomes
 
     def steps(self, name: str) -> Iterator[tuple[Step, dict[str, Any], dict[str, Any]]]:
-        return zip(STORIES[name].steps, self.theirs[name], self.ours[name], strict=True)
+        return zip(SCENARIOS[name].steps, self.theirs[name], self.ours[name], strict=True)
 
 
 @pytest.fixture(scope="session")
-def told(installation: Installation, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Told:
+def outcomes(
+    installation: Installation, shared: Path, tmp_path_factory: pytest.TempPathFactory
+) -> BothOutcomes:
     pythons = {"theirs": reference.BIN / "python", "ours": installation.bin / "python"}
     if not pythons["theirs"].exists():
         pytest.skip("needs the reference: run `make test`, which installs it")
@@ -46,24 +48,28 @@ def told(installation: Installation, shared: Path, tmp_path_factory: pytest.Temp
     def make() -> str:
         directory = tmp_path_factory.mktemp("clouds")
         clouds = {owner: old_cloud(python, directory / owner) for owner, python in pythons.items()}
-        return json.dumps({owner: tell(python, stories(clouds)) for owner, python in pythons.items()})
+        return json.dumps(
+            {owner: run_scenarios(python, scenarios(clouds)) for owner, python in pythons.items()}
+        )
 
-    return Told(**json.loads(once(shared / "stories.json", make)))
+    return BothOutcomes(**json.loads(once(shared / "scenarios.json", make)))
 
 
 def old_cloud(python: Path, file: Path) -> Path:
-    """A database that the command of this interpreter has made, with rows as they were years ago."""
+    """Create a database with the command of this interpreter, and fill it with rows of old releases."""
     settings = {"OS_PLACEMENT_DATABASE__CONNECTION": f"sqlite:///{file}"}
-    made = tell(python, {"sync": Story([["placement-manage", "db", "sync"]], settings=settings)})
-    assert made["sync"][0]["status"] == 0, made
+    outcome = run_scenarios(
+        python, {"sync": Scenario([["placement-manage", "db", "sync"]], settings=settings)}
+    )
+    assert outcome["sync"][0]["status"] == 0, outcome
     reference.fill(f"sqlite:///{file}")
     return file
 
 
-def essence(stdout: str) -> str:
-    """Without what may differ: words of a help, a version, what Python calls a function, how a failure is explained.
+def comparable_output(stdout: str) -> str:
+    """Remove the parts that may differ: help texts, versions, names of functions, error messages.
 
-    With --json the reference prints its table all the same, so ours is drawn as one.
+    With --json the reference prints its table too, so ours is formatted as a table.
     """
     if stdout.startswith("usage:"):
         return stdout.partition("\n\n")[0]
@@ -76,29 +82,29 @@ def essence(stdout: str) -> str:
     return re.sub(r"\A\d+\.\d+\.\d+\n\Z", "VERSION\n", stdout)
 
 
-@pytest.mark.parametrize("name", STORIES)
-def test_the_commands_print_and_exit_as_the_reference_s_do(told: Told, name: str) -> None:
-    for step, theirs, ours in told.steps(name):
-        expected = (step, theirs["status"], essence(theirs["stdout"]))
-        assert (step, ours["status"], essence(ours["stdout"])) == expected
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_output_and_exit_status_equal_the_references(outcomes: BothOutcomes, name: str) -> None:
+    for step, theirs, ours in outcomes.steps(name):
+        expected = (step, theirs["status"], comparable_output(theirs["stdout"]))
+        assert (step, ours["status"], comparable_output(ours["stdout"])) == expected
 
 
-@pytest.mark.parametrize("name", STORIES)
-def test_what_goes_wrong_is_told_in_one_line(told: Told, name: str) -> None:
-    for step, theirs, ours in told.steps(name):
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_errors_are_reported_in_one_line(outcomes: BothOutcomes, name: str) -> None:
+    for step, theirs, ours in outcomes.steps(name):
         if theirs["stderr"].startswith("usage:"):
             assert (step, ours["stderr"]) == (step, theirs["stderr"])
         elif "Traceback" in theirs["stderr"] and "online_data_migrations" not in step:
             assert re.fullmatch(r"Error: .+\n", ours["stderr"]), step
-        elif "online_data_migrations" not in step:  # which logs what failed, and this is where the log goes
+        elif "online_data_migrations" not in step:  # it logs failures to standard error
             assert ours["stderr"] == "", step
         assert "Traceback" not in ours["stdout"], step
 
 
-def test_the_stories_see_every_exit_status_that_tools_know(told: Told) -> None:
+def test_the_scenarios_cover_every_exit_status(outcomes: BothOutcomes) -> None:
     statuses: dict[str, set[int]] = {}
-    for name in STORIES:
-        for step, theirs, _ in told.steps(name):
+    for name in SCENARIOS:
+        for step, theirs, _ in outcomes.steps(name):
             if isinstance(step, list) and not theirs["stderr"].startswith("usage:"):
                 statuses.setdefault(" ".join(step[:3]), set()).add(theirs["status"])
     assert statuses["placement-manage db online_data_migrations"] == {0, 1, 2, 127}
@@ -106,10 +112,10 @@ def test_the_stories_see_every_exit_status_that_tools_know(told: Told) -> None:
     assert statuses["placement-manage db sync"] == {0, 1}
 
 
-def test_json_is_json(told: Told) -> None:
-    """The reference takes --json and prints its table; here it is what other services print for it."""
+def test_json_is_json(outcomes: BothOutcomes) -> None:
+    """The reference accepts --json and prints its table; ours prints the JSON that other services print."""
     (printed,) = [
-        ours["stdout"] for step, _, ours in told.steps("old cloud of ours") if step[-1:] == ["--json"]
+        ours["stdout"] for step, _, ours in outcomes.steps("old cloud of ours") if step[-1:] == ["--json"]
     ]
     assert json.loads(printed) == {
         "name": "Upgrade Check Results",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the second distribution says it is, and that tools which look for Placement's names find them."""
+"""The metadata of plimsoll-as-placement, and its entry points under Placement's names."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 
 import plimsoll
 from tests.as_placement.installation import ROOT, Installation
-from tests.as_placement.stories import Story
-from tests.as_placement.telling import tell
+from tests.as_placement.run_scenarios import run_scenarios
+from tests.as_placement.scenarios import Scenario
 from tests.storage import reference
 
 PROJECT = tomllib.loads((ROOT / "as-placement" / "pyproject.toml").read_text())["project"]
@@ -32,7 +32,7 @@ def part(wheel: zipfile.ZipFile, name: str) -> str:
     return wheel.read(f"plimsoll_as_placement-{PROJECT['version']}.{name}").decode()
 
 
-def test_both_are_of_one_version() -> None:
+def test_both_distributions_have_the_same_version() -> None:
     assert PROJECT["version"] == PLIMSOLL["version"] == plimsoll.__version__
     for field in ("license", "requires-python", "classifiers"):
         assert PROJECT[field] == PLIMSOLL[field]
@@ -42,7 +42,7 @@ def test_it_needs_the_plimsoll_of_its_version(wheel: zipfile.ZipFile) -> None:
     metadata: Message = Parser().parsestr(part(wheel, "dist-info/METADATA"))
     assert metadata["Name"] == "plimsoll-as-placement"
     assert f"plimsoll-placement=={PROJECT['version']}" in metadata.get_all("Requires-Dist", [])
-    assert "must not be installed beside openstack-placement" in metadata.get_payload()
+    assert "must not be installed together with openstack-placement" in metadata.get_payload()
 
 
 def test_it_has_the_reference_s_commands_and_names(wheel: zipfile.ZipFile) -> None:
@@ -68,7 +68,7 @@ def test_placement_api_is_a_script_that_the_installer_completes(
     assert (installation.bin / "placement-api").read_text().startswith(f"#!{installation.bin}/python")
 
 
-def test_the_licence_comes_along(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_contains_the_licence(wheel: zipfile.ZipFile) -> None:
     assert part(wheel, "dist-info/licenses/LICENSE") == (ROOT / "LICENSE").read_text()
 
 
@@ -76,7 +76,7 @@ POLICY = {
     "policy.yaml": '"placement:traits:list": "rule:admin_or_service_api"\n"placement:traits:show": "@"\n',
     "placement.conf": "[oslo_policy]\npolicy_file = policy.yaml\n",
 }
-ASKED = [
+OSLO_COMMANDS = [
     ["oslo-config-generator", "--namespace", "placement.conf"],
     ["oslo-config-generator", "--namespace", "plimsoll"],
     ["oslopolicy-sample-generator", "--namespace", "placement"],
@@ -86,12 +86,12 @@ ASKED = [
 ]
 
 
-def test_oslo_s_commands_know_both_names(installation: Installation) -> None:
-    """Samples of the settings and of the policy can be had, and what is redundant in an operator's policy."""
-    story = Story(list(ASKED), POLICY, settings={"OS_PLACEMENT_CONFIG_DIR": "DIRECTORY"})
-    told = tell(installation.bin / "python", {"oslo": story})["oslo"]
-    assert [one["status"] for one in told] == [0] * len(ASKED), told
-    printed = [one["stdout"] for one in told]
+def test_oslo_s_commands_accept_both_namespaces(installation: Installation) -> None:
+    """The commands print samples of settings and policy, and the redundant rules of an operator's policy."""
+    scenario = Scenario(list(OSLO_COMMANDS), POLICY, settings={"OS_PLACEMENT_CONFIG_DIR": "DIRECTORY"})
+    outcomes = run_scenarios(installation.bin / "python", {"oslo": scenario})["oslo"]
+    assert [one["status"] for one in outcomes] == [0] * len(OSLO_COMMANDS), outcomes
+    printed = [one["stdout"] for one in outcomes]
     for settings in printed[:2]:
         assert "[placement_database]" in settings
         assert "#randomize_allocation_candidates = false" in settings

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The application as servers get it: by the name of a module, as a file that is loaded, and as a command that serves."""
+"""The application in servers: imported as a module, loaded from a file, and served by the command."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ make_server("127.0.0.1", int(sys.argv[2]), getattr(import_module(module), name))
 
 @pytest.fixture(scope="module")
 def settings(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """A directory with a placement.conf, and a database that `placement-manage` has made."""
+    """A directory with a placement.conf, and a database created by `placement-manage`."""
     directory = tmp_path_factory.mktemp("etc")
     (directory / "placement.conf").write_text(
         f"[api]\nauth_strategy = noauth2\n[placement_database]\nconnection = sqlite:///{directory}/placement.sqlite\n"
@@ -58,7 +58,7 @@ def settings(installation: Installation, tmp_path_factory: pytest.TempPathFactor
 
 @contextmanager
 def served(command: list[str], port: int, settings: dict[str, str], log: Path) -> Iterator[Client]:
-    """The command, for as long as it is asked; afterwards it must go when it is told to."""
+    """Run the command during the block; then SIGTERM must stop it."""
     with log.open("wb") as written:
         process = subprocess.Popen(
             command, env=clean_environment() | settings, cwd=log.parent, stdout=written, stderr=written
@@ -66,7 +66,7 @@ def served(command: list[str], port: int, settings: dict[str, str], log: Path) -
     try:
         client = Client(port)
         deadline = time.monotonic() + SECONDS
-        while not answers(client):
+        while not is_serving(client):
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.05)
@@ -77,7 +77,7 @@ def served(command: list[str], port: int, settings: dict[str, str], log: Path) -
         process.wait(SECONDS)
 
 
-def answers(client: Client) -> bool:
+def is_serving(client: Client) -> bool:
     try:
         return client.call("GET", "/")[0] == 200
     except (OSError, http.client.HTTPException):
@@ -87,12 +87,12 @@ def answers(client: Client) -> bool:
 
 def make_a_provider(client: Client) -> None:
     name = str(uuid4())
-    status, made = client.call("POST", "/resource_providers", {"name": name})
-    assert (status, made["name"]) == (200, name)
-    assert client.call("GET", f"/resource_providers/{made['uuid']}")[1]["name"] == name
+    status, created = client.call("POST", "/resource_providers", {"name": name})
+    assert (status, created["name"]) == (200, name)
+    assert client.call("GET", f"/resource_providers/{created['uuid']}")[1]["name"] == name
 
 
-def test_a_server_is_told_the_name_of_the_module(
+def test_a_server_imports_the_module_by_name(
     installation: Installation, settings: dict[str, str], tmp_path: Path
 ) -> None:
     port = free_port()
@@ -118,4 +118,4 @@ def test_placement_api_serves(installation: Installation, settings: dict[str, st
         make_a_provider(client)
     log = (tmp_path / "log").read_text()
     assert "Traceback" not in log
-    assert log.count("Reading the world") == 1, "a worker loads the application, and once"
+    assert log.count("Full load of the database") == 1, "a worker loads the application, and once"

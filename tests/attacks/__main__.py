@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`python -m tests.attacks [--database ENGINE] [--seconds N] [NAME ...]`: measures attacks and prints a table.
+"""`python -m tests.attacks [--database ENGINE] [--seconds N] [NAME ...]`: measure attacks and print a table.
 
 Exits with 1 if one of them misses the acceptance: median of the second client within 5 times its undisturbed one, no
-answer later than 1 s, memory of the worker at most 100 MB more.
+response later than 1 s, memory of the worker at most 100 MB more.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> int:
 
 def _row(report: Report) -> str:
     memory = "/".join(f"{each / 1e6:.0f}" for each in report.memory)
-    answers = ", ".join(f"{count} x {status}" for status, count in report.statuses.items())
+    responses = ", ".join(f"{count} x {status}" for status, count in report.statuses.items())
     verdict = "; ".join(report.misses()) or "ok"
     return COLUMNS.format(
         report.attack.name,
@@ -50,7 +50,7 @@ def _row(report: Report) -> str:
         f"{report.ratio:.1f}",
         f"{report.during.latest * 1e3:.0f}",
         memory,
-        f"{verdict}  [{answers}]",
+        f"{verdict}  [{responses}]",
     )
 
 

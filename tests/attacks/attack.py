@@ -15,7 +15,7 @@ from tests.attacks.sockets import Closed, RawConnection, TooLate
 from tests.attacks.target import Target
 
 MOST_SECONDS = 120.0
-"""No attack goes on for longer, whatever happens."""
+"""The longest duration of an attack."""
 
 
 class Stop:
@@ -45,7 +45,7 @@ class Outcome:
     longest: int = 0
     """Bytes of the longest body."""
     closed: int = 0
-    """Connections that the server closed without an answer."""
+    """Connections that the server closed without a response."""
 
     def unexpected(self) -> dict[int, int]:
         """Server errors that are not deliberate: 503 has a time to retry, 501 and 505 refuse a part of HTTP."""
@@ -74,7 +74,7 @@ ATTACKS: dict[str, Attack] = {}
 def attack(
     point: str, engines: tuple[str, ...] = ("sqlite", "postgresql", "mariadb"), **settings: str
 ) -> Callable[[Run], Run]:
-    """Register a function under its own name, with blanks for underscores turned into hyphens."""
+    """Register a function under its own name, with hyphens instead of underscores."""
 
     def register(run: Run) -> Run:
         name = run.__name__.replace("_", "-")
@@ -87,7 +87,7 @@ def attack(
 def exchange(
     target: Target, content: bytes, outcome: Outcome, *, seconds: float = 30.0, method: str = "GET"
 ) -> None:
-    """Send one request on a new connection, and note the answer or its absence."""
+    """Send one request on a new connection, and record the response or its absence."""
     with suppress(OSError), target.connect(seconds) as connection:
         connection.try_send(content)
         receive(connection, outcome, method)
@@ -95,14 +95,14 @@ def exchange(
 
 def receive(connection: RawConnection, outcome: Outcome, method: str = "GET") -> None:
     try:
-        answer = connection.response(method)
+        response = connection.response(method)
     except Closed:
         outcome.closed += 1
     except (TooLate, OSError):
         return
     else:
-        outcome.statuses[answer.status] += 1
-        outcome.longest = max(outcome.longest, len(answer.body))
+        outcome.statuses[response.status] += 1
+        outcome.longest = max(outcome.longest, len(response.body))
 
 
 @contextmanager

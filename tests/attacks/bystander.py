@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A second client of the worker under attack: `GET /`, `/healthz` and a point read in turn, on kept connections.
+"""A second client of the worker under attack: `GET /`, `/healthz` and a point read in rotation, on persistent connections.
 
-In tests it runs in a thread and its answers are counted. `python -m tests.attacks` runs it as a process, so that the
+In tests it runs in a thread and its responses are counted. `python -m tests.attacks` runs it as a process, so that the
 attacker's own use of the processor does not count as latency.
 """
 
@@ -22,7 +22,7 @@ from typing import Any, Self
 from tests.attacks.sockets import Closed, RawConnection, TooLate, request
 
 PATIENCE = 60.0
-"""Seconds after which an answer counts as lost."""
+"""Seconds after which a response counts as lost."""
 PAUSE = 0.002
 
 
@@ -33,7 +33,7 @@ class Experience:
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
     lost: int = 0
-    """Requests without an answer."""
+    """Requests without a response."""
 
     @property
     def median(self) -> float:
@@ -66,13 +66,13 @@ class Bystander:
                 connection = self._connections[number] or RawConnection(self._port, PATIENCE)
                 self._connections[number] = connection
                 connection.send(content)
-                answer = connection.response()
+                response = connection.response()
             except (Closed, TooLate, OSError):
                 self.experience.lost += 1
                 self._drop(number)
             else:
-                self.experience.statuses[str(answer.status)] += 1
-                if answer.is_closing:
+                self.experience.statuses[str(response.status)] += 1
+                if response.is_closing:
                     self._drop(number)
             self.experience.seconds.append(time.perf_counter() - begun)
 
@@ -87,7 +87,7 @@ class Bystander:
 
 
 class BystanderThread:
-    """Counts answers. `experience` is complete after `with` has ended."""
+    """Counts responses. `experience` is complete after `with` has ended."""
 
     def __init__(self, port: int, host: str, token: str = "admin") -> None:
         self._bystander = Bystander(port, host, token)
@@ -95,17 +95,17 @@ class BystanderThread:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     @property
-    def answers(self) -> int:
+    def responses(self) -> int:
         return sum(self._bystander.experience.statuses.values())
 
     @property
     def experience(self) -> Experience:
         return self._bystander.experience
 
-    def wait_for(self, answers: int, seconds: float) -> bool:
-        """True once this many more answers have arrived; False after the deadline."""
-        goal, deadline = self.answers + answers, time.monotonic() + seconds
-        while self.answers < goal:
+    def wait_for(self, responses: int, seconds: float) -> bool:
+        """Wait for this many more responses; False after the deadline."""
+        goal, deadline = self.responses + responses, time.monotonic() + seconds
+        while self.responses < goal:
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.005)
@@ -143,8 +143,8 @@ class BystanderProcess:
         assert self._process.stdout is not None
         self._process.stdin.write("phase\n")
         self._process.stdin.flush()
-        said: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return Experience(said["seconds"], Counter(said["statuses"]), said["lost"])
+        document: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return Experience(document["seconds"], Counter(document["statuses"]), document["lost"])
 
     def __enter__(self) -> Self:
         return self
@@ -161,9 +161,13 @@ def _main(port: str, host: str, token: str) -> None:
         if select.select([sys.stdin], [], [], PAUSE)[0]:
             if not sys.stdin.readline():
                 return
-            seen, bystander.experience = bystander.experience, Experience()
-            said = {"seconds": seen.seconds, "statuses": seen.statuses, "lost": seen.lost}
-            print(json.dumps(said), flush=True)
+            experience, bystander.experience = bystander.experience, Experience()
+            document = {
+                "seconds": experience.seconds,
+                "statuses": experience.statuses,
+                "lost": experience.lost,
+            }
+            print(json.dumps(document), flush=True)
 
 
 if __name__ == "__main__":

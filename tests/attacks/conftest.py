@@ -27,14 +27,14 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 @pytest.fixture
 def target(attacked: Target) -> Iterator[Target]:
-    """The service, which answers before the test and after it."""
+    """The service, which must serve before and after the test."""
     yield attacked
-    if not _answers(attacked):
+    if not _is_serving(attacked):
         attacked.kill()
         attacked.start()
 
 
-def _answers(target: Target) -> bool:
+def _is_serving(target: Target) -> bool:
     try:
         with target.connect(2) as connection:
             connection.send(request("GET", f"/resource_providers/{target.host}", token=target.token))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Point 1: what an error text quotes from a request."""
+"""Point 1: error texts that quote parts of a request."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Point 10: a Keystone that does not answer. A fake one accepts some tokens and hangs on all others."""
+"""Point 10: a Keystone that does not respond. A fake one accepts some tokens and hangs on all others."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ UNKNOWN = 40
 
 
 class HangingKeystone:
-    """Validates `KNOWN` with the roles admin and service, and answers nothing about other tokens while it runs."""
+    """Validates `KNOWN` with the roles admin and service, and never responds to validations of other tokens."""
 
     def __init__(self) -> None:
-        self.asked: Counter[str] = Counter()
+        self.validated: Counter[str] = Counter()
         """How often each token was validated."""
         self._over = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -33,7 +33,7 @@ class HangingKeystone:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def settings(self) -> dict[str, str]:
-        """For the environment of a service."""
+        """Return the environment variables of a service that uses it."""
         options = {
             "AUTH_URL": f"{self.url}/v3",
             "WWW_AUTHENTICATE_URI": self.url,
@@ -64,24 +64,24 @@ class HangingKeystone:
 
             def do_GET(self) -> None:
                 if not self.path.endswith("/auth/tokens"):
-                    return self._say(200, keystone.versions())
+                    return self._respond(200, keystone.versions())
                 token = self.headers.get("x-subject-token", "")
-                keystone.asked[token] += 1
+                keystone.validated[token] += 1
                 if token != KNOWN:
                     keystone._over.wait(HANG_SECONDS)
-                    return self._say(
+                    return self._respond(
                         404, {"error": {"code": 404, "message": "unknown", "title": "Not Found"}}
                     )
-                return self._say(200, token_document(keystone.url))
+                return self._respond(200, token_document(keystone.url))
 
             def do_POST(self) -> None:
                 self.rfile.read(int(self.headers.get("content-length", "0")))
-                self._say(201, token_document(keystone.url), {"X-Subject-Token": "service-token"})
+                self._respond(201, token_document(keystone.url), {"X-Subject-Token": "service-token"})
 
             def log_message(self, *_: Any) -> None:
-                """Nothing: the output is the table's."""
+                """Log nothing: standard output is for the table."""
 
-            def _say(self, status: int, document: Any, headers: dict[str, str] | None = None) -> None:
+            def _respond(self, status: int, document: Any, headers: dict[str, str] | None = None) -> None:
                 body = json.dumps(document).encode()
                 self.send_response(status)
                 for name, value in (headers or {}).items():
@@ -123,13 +123,13 @@ def token_document(url: str) -> dict[str, Any]:
 def keystone_hangs(target: Target, stop: Stop, outcome: Outcome) -> None:
     """40 unknown tokens at a time. The target has to be set up with a HangingKeystone."""
 
-    def ask(number: int) -> None:
-        turn = 0
+    def send(number: int) -> None:
+        attempt = 0
         while not stop.is_set():
-            turn += 1
-            content = request("GET", "/resource_providers", token=f"unknown-{number}-{turn}")
+            attempt += 1
+            content = request("GET", "/resource_providers", token=f"unknown-{number}-{attempt}")
             exchange(target, content, outcome, seconds=10)
 
-    with in_threads(UNKNOWN, ask, stop):
+    with in_threads(UNKNOWN, send, stop):
         while not stop.wait(0.2):
             pass

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Measures one attack: what the second client experiences, and the worker's memory."""
+"""Measure one attack: the latency of the second client, and the worker's memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Report:
     memory: tuple[int, int, int]
     """Before, at its peak, and after."""
     problems: list[str] = field(default_factory=list)
-    """Differences from the state before, and answers that were not as they should be."""
+    """Differences from the state before, and unexpected responses."""
     statuses: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -45,7 +45,7 @@ class Report:
         if self.ratio > MOST_RATIO:
             found.append(f"median {self.ratio:.1f} times")
         if self.during.latest > MOST_SECONDS:
-            found.append(f"an answer after {self.during.latest:.2f} s")
+            found.append(f"a response after {self.during.latest:.2f} s")
         if self.memory[1] - self.memory[0] > MOST_BYTES:
             found.append(f"memory +{(self.memory[1] - self.memory[0]) / 1e6:.0f} MB")
         return found
@@ -84,12 +84,12 @@ def measure(attack: Attack, database: str | None, seconds: float) -> Report:
         after = bystander.end_phase()
         report = Report(attack, quiet, during, after, (before, peak.bytes, target.rss()))
         report.statuses = dict(sorted(outcome.statuses.items()))
-        if attack.name != "reloads" and target.workers_now() != [worker]:
+        if attack.name != "reloads" and target.worker_pids() != [worker]:
             report.problems.append("the worker was replaced")
         if target.exceptions() > exceptions:
             report.problems.append("traceback in the log")
         if outcome.unexpected():
-            report.problems.append(f"answers {outcome.unexpected()}")
+            report.problems.append(f"responses {outcome.unexpected()}")
         for phase, seen in (("during", during), ("after", after)):
             if not seen.is_served:
                 report.problems.append(f"{phase}: {dict(seen.statuses)}, {seen.lost} lost")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Points 8 and 9: what a worker keeps and logs of requests."""
+"""Points 8 and 9: the parts of requests that a worker caches and logs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAUSE = 0.005
 
 
 def refused_project(number: int, length: int = 50_000) -> bytes:
-    """A question for the usage of another project, with a long id that occurs once."""
+    """Return a request for the usage of another project, with a unique long id."""
     project = f"{number:0>{length}}"
     return request("GET", f"/usages?project_id={project}", None, "x-roles: reader", token="mallory:m")
 
@@ -61,7 +61,7 @@ def many_versions_and_types(target: Target, stop: Stop, outcome: Outcome) -> Non
 
 @attack("new")
 def many_different_queries(target: Target, stop: Stop, outcome: Outcome) -> None:
-    """Searches that occur once, with queries of 50 kB: what is kept of parsed queries and of answers."""
+    """Unique searches with queries of 50 kB: they fill the caches of parsed queries and of responses."""
     with target.connect(60) as connection:
         while not stop.wait(PAUSE):
             number = next(_NUMBERS)

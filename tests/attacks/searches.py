@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Points 6 and 13: searches for allocation candidates without an end, and answers without a limit."""
+"""Points 6 and 13: searches for allocation candidates without an end, and responses without a limit."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tests.attacks.target import Target
 
 def groups(*units: int, policy: str, limit: int | None = None) -> bytes:
     """A request with a group for each of these amounts of the devices' units."""
-    asked = "&".join(f"resources{n}=CUSTOM_DEVICE:{amount}" for n, amount in enumerate(units, 1))
+    query = "&".join(f"resources{n}=CUSTOM_DEVICE:{amount}" for n, amount in enumerate(units, 1))
     bound = "" if limit is None else f"&limit={limit}"
-    return request("GET", f"/allocation_candidates?{asked}&group_policy={policy}{bound}")
+    return request("GET", f"/allocation_candidates?{query}&group_policy={policy}{bound}")
 
 
 TOO_MANY = groups(*[5] * 40, policy="none", limit=1)
@@ -50,32 +50,32 @@ def searches_of_clients_that_have_gone(target: Target, stop: Stop, outcome: Outc
             connection.reset()
 
 
-def _ask(target: Target, stop: Stop, outcome: Outcome, content: bytes) -> None:
+def _send_repeatedly(target: Target, stop: Stop, outcome: Outcome, content: bytes) -> None:
     while not stop.is_set():
         exchange(target, content, outcome, seconds=60)
 
 
 @attack("13")
 def candidates_without_a_limit(target: Target, stop: Stop, outcome: Outcome) -> None:
-    _ask(target, stop, outcome, LARGE)
+    _send_repeatedly(target, stop, outcome, LARGE)
 
 
 @attack("13")
 def more_candidates_without_a_limit(target: Target, stop: Stop, outcome: Outcome) -> None:
-    _ask(target, stop, outcome, LARGER)
+    _send_repeatedly(target, stop, outcome, LARGER)
 
 
 @attack("new")
 def large_answers_that_are_not_read(target: Target, stop: Stop, outcome: Outcome) -> None:
-    """20 clients ask for a long answer and do not read it."""
+    """20 clients request a long response and do not read it."""
 
-    def ask(_: int) -> None:
+    def send(_: int) -> None:
         while not stop.is_set():
             with suppress(OSError), target.connect(5, receive_buffer=4096) as connection:
                 connection.try_send(groups(1, 1, 1, 1, policy="isolate", limit=5_000))
                 if stop.wait(5.0):
                     return
 
-    with in_threads(20, ask, stop):
+    with in_threads(20, send, stop):
         while not stop.wait(0.2):
             pass

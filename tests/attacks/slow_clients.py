@@ -40,7 +40,7 @@ def slow_bodies(target: Target, stop: Stop, outcome: Outcome) -> None:
     with ExitStack() as stack:
         opened = open_slow_bodies(target, stack)
         while not stop.wait(1.0):
-            gone = [each for each in opened if each.is_answered() or not each.try_send(b" ")]
+            gone = [each for each in opened if each.has_response() or not each.try_send(b" ")]
             outcome.closed += len(gone)
             opened = [each for each in opened if each not in gone]
             with suppress(OSError):
@@ -120,7 +120,7 @@ def small_pieces(target: Target, stop: Stop, outcome: Outcome) -> None:
 
 @attack("new")
 def clients_that_do_not_read(target: Target, stop: Stop, outcome: Outcome) -> None:
-    """100 connections ask for a long answer again and again and read nothing."""
+    """100 connections request a long response again and again and read nothing."""
     content = request("GET", "/resource_providers") * 20
     with ExitStack() as stack:
         opened = [stack.enter_context(target.connect(0.2, receive_buffer=4096)) for _ in range(100)]
@@ -173,7 +173,7 @@ def connections_opened_and_reset(target: Target, stop: Stop, outcome: Outcome) -
 
 @attack("new")
 def answers_left_behind(target: Target, stop: Stop, outcome: Outcome) -> None:
-    """Requests whose client resets the connection before the answer."""
+    """Requests whose client resets the connection before the response."""
     content = request("GET", "/resource_providers")
     while not stop.wait(0.001):
         with suppress(OSError, Closed, TooLate):

@@ -106,7 +106,7 @@ class RawConnection:
             return False
         return False
 
-    def is_answered(self) -> bool:
+    def has_response(self) -> bool:
         """True if at least one byte of a response has arrived, without waiting."""
         if self._received:
             return True

@@ -40,7 +40,7 @@ class Target(Service):
         return super().environment | {"OS_PLIMSOLL__VERIFY_INTERVAL": "0"} | self._settings
 
     def stop(self) -> None:
-        """Without patience: a worker that an attack has stopped does not end by itself."""
+        """Kill after a short wait: a worker that an attack has blocked does not end by itself."""
         try:
             super().stop()
         except subprocess.TimeoutExpired:
@@ -49,12 +49,12 @@ class Target(Service):
     @property
     def worker(self) -> int:
         """The worker process; during a reload the newer one."""
-        return self.workers_now()[-1]
+        return self.worker_pids()[-1]
 
     def connect(self, seconds: float = 20.0, receive_buffer: int | None = None) -> RawConnection:
         return RawConnection(self.port, seconds, receive_buffer)
 
-    def ask(
+    def send(
         self, method: str, path: str, document: Any = None, *, seconds: float = 60.0, version: str = "1.39"
     ) -> Response:
         """One request on a connection of its own, with a valid token."""
@@ -93,7 +93,7 @@ class Target(Service):
     def state(self) -> bytes:
         """All that a client can read of the hosts and devices: equal before and after an attack."""
         paths = ["/resource_providers", f"/resource_providers/{self.host}/usages", "/resource_classes"]
-        return b"".join(self.ask("GET", path).body for path in paths)
+        return b"".join(self.send("GET", path).body for path in paths)
 
     def rss(self) -> int:
         """Resident bytes of the worker."""
@@ -105,8 +105,8 @@ class Target(Service):
         return self.log().count("Traceback")
 
     def _must(self, method: str, path: str, document: Any = None) -> None:
-        answer = self.ask(method, path, document)
-        assert answer.status < 300, (method, path, answer.status, answer.body)
+        response = self.send(method, path, document)
+        assert response.status < 300, (method, path, response.status, response.body)
 
 
 class MemoryPeak:

@@ -14,7 +14,7 @@ REQUESTS = 2_000
 SEED = 18
 
 
-def test_mutated_requests_are_answered_or_refused(tmp_path: Path) -> None:
+def test_mutated_requests_get_valid_responses(tmp_path: Path) -> None:
     with Target(tmp_path, settings={"OS_PLIMSOLL__VERIFY_INTERVAL": "2"}) as target:
         build(target)
         result = run(target, SEED, range(REQUESTS))

@@ -26,22 +26,27 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
-def test_the_server_answers_as_the_rfc_says(case: Case, service: Service) -> None:
+def test_the_server_responds_as_the_rfc_requires(case: Case, service: Service) -> None:
     with RawConnection(service.port, SECONDS) as connection:
         _send(connection, case)
-        answers = _answers(connection, case)
-        for answer in answers:
-            # The authentication layer answers 401 as plain text, as the reference does.
-            if answer.status >= 400 and answer.status != 401 and not case.unshaped and case.method != "HEAD":
-                assert answer.has_error_shape, (answer.status, answer.body[:300])
-        last = answers[-1] if answers else None
+        responses = _responses(connection, case)
+        for response in responses:
+            # A 401 of the authentication layer is plain text, as in the reference.
+            if (
+                response.status >= 400
+                and response.status != 401
+                and not case.unshaped
+                and case.method != "HEAD"
+            ):
+                assert response.has_error_shape, (response.status, response.body[:300])
+        last = responses[-1] if responses else None
         if (last is not None and last.is_closing) or case.then is Then.CLOSED:
             assert connection.has_ended(SETTLE_SECONDS), "the connection stays open"
         elif last is not None and case.then is Then.EITHER and last.status in case.closes_if:
             assert connection.has_ended(SETTLE_SECONDS), f"the connection stays open after {last.status}"
         elif case.then is Then.OPEN:
             connection.send(request("GET", "/"))
-            assert connection.response().status == 200, "the next request is not answered"
+            assert connection.response().status == 200, "the next request gets no response"
     if case.leaves is not None:
         name = case.leaves.removeprefix("!")
         assert _exists(service, name) is not case.leaves.startswith("!"), f"provider {name}"
@@ -84,19 +89,19 @@ def _send(connection: RawConnection, case: Case) -> None:
         connection.end_sending()
 
 
-def _answers(connection: RawConnection, case: Case) -> list[Response]:
-    answers: list[Response] = []
+def _responses(connection: RawConnection, case: Case) -> list[Response]:
+    responses: list[Response] = []
     for allowed in case.expected:
         try:
-            answer = connection.response(case.method)
+            response = connection.response(case.method)
         except Closed:
-            assert case.may_be_silent, f"closed after {[each.status for each in answers]}"
+            assert case.may_be_silent, f"closed after {[each.status for each in responses]}"
             break
-        answers.append(answer)
-        assert answer.status in allowed, (
-            f"{answer.status} instead of {sorted(allowed)}: {answer.body[:300]!r}"
+        responses.append(response)
+        assert response.status in allowed, (
+            f"{response.status} instead of {sorted(allowed)}: {response.body[:300]!r}"
         )
-    return answers
+    return responses
 
 
 def _exists(service: Service, name: str) -> bool:

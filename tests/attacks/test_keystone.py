@@ -24,31 +24,36 @@ def keystone() -> Iterator[HangingKeystone]:
 
 
 @pytest.fixture(scope="module")
-def guarded(keystone: HangingKeystone, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    target = Target(tmp_path_factory.mktemp("guarded"), settings=keystone.settings())
+def target_with_keystone(
+    keystone: HangingKeystone, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Target]:
+    target = Target(tmp_path_factory.mktemp("target_with_keystone"), settings=keystone.settings())
     target.token = KNOWN
     with target:
         target.add_provider("host", target.host, {"VCPU": 8})
         yield target
 
 
-def test_known_tokens_and_health_are_served_while_unknown_tokens_wait(guarded: Target) -> None:
+def test_known_tokens_and_health_are_served_while_unknown_tokens_wait(target_with_keystone: Target) -> None:
     with (
-        under_way(ATTACKS["keystone-hangs"], guarded, 12),
-        BystanderThread(guarded.port, guarded.host, KNOWN) as bystander,
+        under_way(ATTACKS["keystone-hangs"], target_with_keystone, 12),
+        BystanderThread(target_with_keystone.port, target_with_keystone.host, KNOWN) as bystander,
     ):
-        assert bystander.wait_for(60, 12), f"{bystander.answers} answers"
+        assert bystander.wait_for(60, 12), f"{bystander.responses} responses"
     assert bystander.experience.is_served, bystander.experience
 
 
 def test_requests_with_one_unknown_token_share_a_validation(
-    guarded: Target, keystone: HangingKeystone
+    target_with_keystone: Target, keystone: HangingKeystone
 ) -> None:
     outcome = Outcome()
     content = request("GET", "/resource_providers", token="shared-token")
     threads = [
         threading.Thread(
-            target=exchange, args=(guarded, content, outcome), kwargs={"seconds": 30.0}, daemon=True
+            target=exchange,
+            args=(target_with_keystone, content, outcome),
+            kwargs={"seconds": 30.0},
+            daemon=True,
         )
         for _ in range(5)
     ]
@@ -57,4 +62,4 @@ def test_requests_with_one_unknown_token_share_a_validation(
     for each in threads:
         each.join(40)
     assert outcome.statuses == {503: 5}
-    assert keystone.asked["shared-token"] == 1
+    assert keystone.validated["shared-token"] == 1

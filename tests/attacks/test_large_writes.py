@@ -25,8 +25,8 @@ def test_a_write_of_megabytes_passes_a_slow_network(tmp_path: Path) -> None:
         url = make_url(server.url("attacked")).set(port=relay.port).render_as_string(hide_password=False)
         with Target(tmp_path, url) as target:
             host = add_wide_host(target)
-            answer = target.ask("POST", "/allocations", claims(host, CONSUMERS), seconds=120)
-            assert answer.status == 204, answer.body[:500]
+            response = target.send("POST", "/allocations", claims(host, CONSUMERS), seconds=120)
+            assert response.status == 204, response.body[:500]
             assert _used(target, host) == CONSUMERS
             assert target.exceptions() == 0
 
@@ -37,16 +37,16 @@ def test_a_write_of_megabytes_is_split_into_packets(tmp_path: Path) -> None:
         server.create_database("attacked")
         with Target(tmp_path, server.url("attacked") + "?ssl_disabled=true") as target:
             host = add_wide_host(target)
-            answer = target.ask("POST", "/allocations", claims(host, CONSUMERS), seconds=120)
-            if answer.status == 204:
+            response = target.send("POST", "/allocations", claims(host, CONSUMERS), seconds=120)
+            if response.status == 204:
                 assert _used(target, host) == CONSUMERS
             else:
-                assert 400 <= answer.status < 500, answer.body[:500]
-                assert answer.has_error_shape
+                assert 400 <= response.status < 500, response.body[:500]
+                assert response.has_error_shape
                 assert _used(target, host) == 0
-            assert target.ask("POST", "/allocations", claims(host, 10), seconds=60).status == 204
+            assert target.send("POST", "/allocations", claims(host, 10), seconds=60).status == 204
             assert target.exceptions() == 0
 
 
 def _used(target: Target, host: str) -> int:
-    return int(target.ask("GET", f"/resource_providers/{host}/usages").json["usages"]["VCPU"])
+    return int(target.send("GET", f"/resource_providers/{host}/usages").json["usages"]["VCPU"])

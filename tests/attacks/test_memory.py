@@ -25,7 +25,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 
 def grown(target: Target, contents: list[bytes]) -> int:
-    """Bytes by which the worker's memory grows while it answers these."""
+    """Return the bytes by which the worker's memory grows while it processes these requests."""
     with target.connect(20) as connection:
         for content in contents[:50]:
             connection.send(content)
@@ -90,8 +90,8 @@ def test_large_responses_at_the_same_time_take_the_memory_of_few(tmp_path: Path)
             for reader in readers:
                 reader.send(LARGE)
             with ThreadPoolExecutor(len(readers)) as pool:
-                answers = list(pool.map(lambda reader: reader.response(), readers))
-        assert [answer.status for answer in answers] == [200] * len(readers)
-        assert min(len(answer.body) for answer in answers) > 40 << 20
+                responses = list(pool.map(lambda reader: reader.response(), readers))
+        assert [response.status for response in responses] == [200] * len(readers)
+        assert min(len(response.body) for response in responses) > 40 << 20
         assert peak.bytes - before < 130 << 20
         assert eventually(lambda: target.rss() - before < 20 << 20)

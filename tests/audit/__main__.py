@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`python -m tests.audit`: many processes on one database, and the auditor's verdict on it.
+"""`python -m tests.audit`: run several processes on one database and audit the recorded history.
 
 For each seed: progress every few seconds, a summary, `holds` or `DOES NOT HOLD`. The exit status is 0 only if
-everything holds. What was recorded of a run that does not hold is kept, and `--history` audits it again.
+everything holds. The history of a run that does not hold is kept on disk, and `--history` audits it again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--database", choices=databases.ENGINES, default="sqlite")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--kills", action="store_true", help="kill the database and services meanwhile")
+    parser.add_argument("--kills", action="store_true", help="kill the database and services during the run")
     parser.add_argument("--services", type=int, default=4)
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument(
@@ -34,10 +34,12 @@ def arguments() -> argparse.Namespace:
         choices=("one", "all"),
         nargs="+",
         default=["one", "all"],
-        help="galera: all services are at one node, or at all three; both in turn unless you choose",
+        help="galera: all services use one node, or all three nodes; the default is one run of each",
     )
-    parser.add_argument("--keep", action="store_true", help="keep the history and the logs in any case")
-    parser.add_argument("--history", type=Path, help="audit a history that was kept, and run nothing")
+    parser.add_argument(
+        "--keep", action="store_true", help="keep the history and the logs of runs that hold too"
+    )
+    parser.add_argument("--history", type=Path, help="audit this history file, and run nothing")
     return parser.parse_args()
 
 
@@ -75,32 +77,32 @@ def _run(seed: int, settings: Settings, *, keep: bool) -> bool:
     directory = Path(tempfile.mkdtemp(prefix="plimsoll-audit-"))
     started = time.monotonic()
 
-    def tell(what: str) -> None:
-        print(f"seed {seed}: {time.monotonic() - started:5.1f} s: {what}", flush=True)
+    def log(message: str) -> None:
+        print(f"seed {seed}: {time.monotonic() - started:5.1f} s: {message}", flush=True)
 
-    tell(f"{settings}")
+    log(f"{settings}")
     holds = False
     try:
-        done = run(seed, settings, directory, tell)
+        done = run(seed, settings, directory, log)
         holds = not done.findings
         print(report.text(done))
-        tell("holds" if holds else f"DOES NOT HOLD, {len(done.findings)} findings")
+        log("holds" if holds else f"DOES NOT HOLD, {len(done.findings)} findings")
     except Exception:
         traceback.print_exc(file=sys.stdout)
-        tell("DOES NOT HOLD: the run itself failed")
+        log("DOES NOT HOLD: the run itself failed")
     finally:
         if keep or not holds:
-            tell(f"history and logs are in {directory}")
+            log(f"history and logs are in {directory}")
         else:
             shutil.rmtree(directory, ignore_errors=True)
     return holds
 
 
 def _audit_again(path: Path) -> int:
-    findings = audit(operations.read(path), None, tell=print)
+    findings = audit(operations.read(path), None, log=print)
     for finding in findings:
         print(f"FINDING: {finding}")
-    print("DOES NOT HOLD" if findings else "holds, as far as answers tell")
+    print("DOES NOT HOLD" if findings else "holds, as far as the responses show")
     return 1 if findings else 0
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The database of a run, and what can be killed of it. Servers are private and durable, as an operator has them."""
+"""The database of a run and its parts that can be killed. Servers are private and commit durably."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ ENGINES = ("sqlite", "postgresql", "mariadb", "galera")
 
 
 class AuditedDatabase(abc.ABC):
-    """A database is at one URL, or each of its nodes is at one. Victims are killed and brought back by number."""
+    """A database with one URL, or one URL per node. Victims are killed and restarted by number."""
 
     victims = 0
-    """How many parts there are to kill."""
+    """How many parts can be killed."""
 
     @abc.abstractmethod
     def urls(self) -> list[str]: ...
 
     def node_of(self, service: int) -> int:
-        """Which of the URLs the service with this number uses."""
+        """Return the index of the URL that this service uses."""
         return 0
 
-    def copies(self) -> list[rows.Rows]:
-        """All that is there, by plain SQL: once, or from each node that has it."""
+    def read_all(self) -> list[rows.Rows]:
+        """Read all rows by plain SQL, from each node."""
         return [rows.read(url) for url in self.urls()]
 
     def kill(self, victim: int) -> None:
@@ -40,12 +40,12 @@ class AuditedDatabase(abc.ABC):
         raise NotImplementedError
 
     def settle(self) -> None:
-        """Waits until all of it is well again."""
+        """Wait until every node is available and synced."""
         return
 
 
 class SQLiteFile(AuditedDatabase):
-    """Nobody serves it, so nobody can be killed but the services themselves."""
+    """A file without a server: only the services can be killed."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / "audit.sqlite"
@@ -71,7 +71,7 @@ class OneServer(AuditedDatabase):
 
 
 class Cluster(AuditedDatabase):
-    """`spread`: services are at all three nodes, one each in turn; otherwise all are at the first."""
+    """`spread`: services are assigned to the three nodes round-robin; otherwise all use the first node."""
 
     def __init__(self, cluster: GaleraCluster, *, spread: bool) -> None:
         self._cluster = cluster
@@ -84,10 +84,10 @@ class Cluster(AuditedDatabase):
     def node_of(self, service: int) -> int:
         return service % self.victims if self._spread else 0
 
-    def copies(self) -> list[rows.Rows]:
-        # A node answers when it has applied all that the others have committed.
-        waits = "SET SESSION wsrep_sync_wait = 1"
-        return [rows.read(url, waits) for url in self.urls()]
+    def read_all(self) -> list[rows.Rows]:
+        # With this setting a node first applies all writes that other nodes have committed.
+        sync_first = "SET SESSION wsrep_sync_wait = 1"
+        return [rows.read(url, sync_first) for url in self.urls()]
 
     def kill(self, victim: int) -> None:
         self._cluster.nodes[victim].kill()
@@ -114,7 +114,7 @@ def opened(engine: str, directory: Path, *, spread: bool) -> Iterator[AuditedDat
 
 
 def missing(engine: str) -> str | None:
-    """Why a run on this engine is not possible here, if it is not."""
+    """Return why a run on this engine is not possible here, or None."""
     if engine == "postgresql":
         return PostgreSQL.missing()
     if engine == "mariadb":

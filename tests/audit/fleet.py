@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The services of a run: real processes, each with a port of its own, all on one database."""
+"""The services of a run: one process and one port each, all on one database."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from tests.support.running import Service
 from tests.support.servers.places import free_port
 
 VERIFY_SECONDS = 3
-"""So often each service compares its memory with SQL."""
+"""Interval at which each service compares its memory with SQL."""
 
-START_AGAIN_SECONDS = 90
+RESTART_TIMEOUT_SECONDS = 90
 
 _ERROR = re.compile(r" ERROR (\S+) \[[^\]]*\] (?:[A-Z]+ /\S*: )?(.*)")
 _VARYING = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+")
 
 
 class AuditedService(Service):
-    """A service on a database that others use too."""
+    """A service that shares its database with other services."""
 
     def __init__(self, directory: Path, url: Callable[[], str]) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         super().__init__(directory)
-        # Not one that some client gets by chance while the service is down.
+        # From the range that the system does not assign to clients while the service is down.
         self.port = free_port()
         self._url = url
 
@@ -37,7 +37,7 @@ class AuditedService(Service):
         return super().environment | {
             "OS_PLACEMENT_DATABASE__CONNECTION": self._url(),
             "OS_PLIMSOLL__VERIFY_INTERVAL": str(VERIFY_SECONDS),
-            # A service that is started while the database is down should not sleep through the rest of the run.
+            # A service that starts while the database is down retries every second, not after the default interval.
             "OS_PLACEMENT_DATABASE__RETRY_INTERVAL": "1",
         }
 
@@ -49,7 +49,7 @@ class Fleet:
             for number in range(count)
         ]
         self.deaths: list[tuple[int, int]] = []
-        """Which service was killed, and when it was gone."""
+        """Killed services, with the time at which the process was gone."""
 
     @property
     def ports(self) -> list[int]:
@@ -68,8 +68,8 @@ class Fleet:
         self.deaths.append((number, time.monotonic_ns()))
 
     def revive(self, number: int) -> None:
-        """Starts a service that was killed. It may find no database for a while, and give up: then it tries again."""
-        deadline = time.monotonic() + START_AGAIN_SECONDS
+        """Restart a killed service. Its start fails while the database is down, and is retried."""
+        deadline = time.monotonic() + RESTART_TIMEOUT_SECONDS
         while True:
             try:
                 self.services[number].start()
@@ -83,20 +83,20 @@ class Fleet:
         for service in self.services:
             service.stop()
 
-    def complaints(self) -> list[str]:
-        """What services logged about their own memory: all but that the database was not there to compare it with."""
+    def memory_differences(self) -> list[str]:
+        """Return logged differences between memory and SQL, without comparisons that failed for lack of a database."""
         return [
-            f"service {number}: {said}"
+            f"service {number}: {message}"
             for number, service in enumerate(self.services)
-            for where, said in _ERROR.findall(service.log())
-            if where == "plimsoll.ledger.audit" and not said.startswith("Could not compare")
+            for logger, message in _ERROR.findall(service.log())
+            if logger == "plimsoll.ledger.audit" and not message.startswith("Memory was not compared")
         ]
 
     def errors(self) -> dict[str, int]:
-        """What services logged as errors, and how often, without what differs from line to line."""
+        """Count logged errors, with numbers and uuids replaced by `#`."""
         counted: dict[str, int] = {}
         for service in self.services:
-            for where, said in _ERROR.findall(service.log()):
-                line = f"{where}: {_VARYING.sub('#', said)[:100]}"
+            for logger, message in _ERROR.findall(service.log()):
+                line = f"{logger}: {_VARYING.sub('#', message)[:100]}"
                 counted[line] = counted.get(line, 0) + 1
         return counted

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What clients did and were told: the only thing that the auditor has. It can be kept in a file and read again."""
+"""Operations: requests with their responses, the auditor's only input. Written to and read from a file."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 NEWEST = 39
-"""The version in which clients speak unless they choose an older one: 1.39."""
+"""Minor version of requests that do not choose an older one: 1.39."""
 
 NOTHING_CHANGED = "Nothing was changed."
-"""What a 503 says of a request that surely had no effect."""
+"""Text in a 503 for a request that certainly had no effect."""
 
 
 @dataclass(frozen=True)
 class Request:
     kind: str
-    """What the client wanted, in a word: for the summary alone."""
+    """Short name of the action, used in the summary only."""
     method: str
     target: str
     body: Any = None
@@ -43,20 +43,20 @@ class Request:
         return f"{self.method} {self.target}{body}{version}"
 
 
-class Fate(Enum):
-    """What the client knows about an operation."""
+class Completion(Enum):
+    """Whether the request took effect, as far as the client can see."""
 
-    ANSWERED = "answered"
+    RESPONDED = "with response"
     NOT_SENT = "not sent"
     NOT_WRITTEN = "not written"
-    """A 503, and the service says that it has changed nothing."""
-    OPEN = "open"
-    """Sent, and no answer that tells; or a 503 that says that the service itself does not know."""
+    """A 503 that states that nothing was changed."""
+    UNKNOWN = "unknown"
+    """Sent without a response, or with a response (5xx) that leaves the outcome unknown."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """A request and what became of it. Times are nanoseconds of the machine's monotonic clock."""
+    """A request and its outcome. Times are nanoseconds of the machine's monotonic clock."""
 
     request: Request
     client: str
@@ -64,92 +64,93 @@ class Operation:
     began: int
     ended: int
     status: int | None = None
-    """None if there was no answer."""
+    """None if there was no response."""
     answer: Any = None
+    """The decoded body of the response. The name is part of the file format of histories."""
     sent: bool = True
     note: str = ""
     retry_after: str | None = None
-    """What the header of this name says."""
+    """The Retry-After header."""
     connected: int = 0
-    """When the connection that it went through was made."""
+    """When its connection was opened."""
     closed: int | None = None
-    """When an open operation can no longer happen, if that is known."""
+    """When an unknown operation can no longer take effect, if there is such a time."""
 
     @cached_property
-    def fate(self) -> Fate:
+    def completion(self) -> Completion:
         if not self.sent:
-            return Fate.NOT_SENT
+            return Completion.NOT_SENT
         if self.status == 503 and NOTHING_CHANGED in self.error.get("detail", ""):
-            return Fate.NOT_WRITTEN
-        return Fate.OPEN if self.status is None or self.status >= 500 else Fate.ANSWERED
+            return Completion.NOT_WRITTEN
+        return Completion.UNKNOWN if self.status is None or self.status >= 500 else Completion.RESPONDED
 
     @cached_property
     def changes_nothing(self) -> bool:
-        """It was a read, or it was refused. (Of an open one nobody knows.)"""
+        """True for a read or a refusal, false for an unknown operation."""
         if self.request.method == "GET":
             return True
-        return self.fate is Fate.ANSWERED and self.status is not None and self.status >= 400
+        return self.completion is Completion.RESPONDED and self.status is not None and self.status >= 400
 
     @cached_property
-    def shown(self) -> Any:
-        """The answer without what may differ between equal ones."""
-        return plain(self.answer)
+    def normalised_body(self) -> Any:
+        """The normalised body, for comparison."""
+        return normalised(self.answer)
 
     @property
     def error(self) -> dict[str, Any]:
-        """The first error of a refusal."""
+        """The first error in the body."""
         errors = self.answer.get("errors") if isinstance(self.answer, dict) else None
         return dict(errors[0]) if errors else {}
 
     def __str__(self) -> str:
-        said = self.fate.value if self.status is None else str(self.status)
+        outcome = self.completion.value if self.status is None else str(self.status)
         if self.error:
-            said += f" {self.error.get('code', '')}: {' '.join(str(self.error.get('detail', '')).split())}"
+            outcome += f" {self.error.get('code', '')}: {' '.join(str(self.error.get('detail', '')).split())}"
         elif self.answer is not None:
-            said += f" {json.dumps(self.shown, default=list)}"
+            outcome += f" {json.dumps(self.normalised_body, default=list)}"
         if self.note:
-            said += f" ({self.note})"
-        return f"[{self.client} via service {self.service}] {self.request} -> {said}"
+            outcome += f" ({self.note})"
+        return f"[{self.client} via service {self.service}] {self.request} -> {outcome}"
 
 
-def plain(value: Any) -> Any:
-    """Without links, and lists in one order: neither says anything about the state."""
+def normalised(value: Any) -> Any:
+    """Return the value without links and with sorted lists: neither depends on the state."""
     if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items() if key != "links"}
+        return {key: normalised(each) for key, each in value.items() if key != "links"}
     if isinstance(value, list):
-        return sorted((plain(each) for each in value), key=_place)
+        return sorted((normalised(each) for each in value), key=_sort_key)
     return value
 
 
-def _place(value: Any) -> str:
-    """Names by themselves, providers by their uuid, candidates by the provider that they begin with."""
+def _sort_key(value: Any) -> str:
+    """Return a sort key: a name, a provider's uuid, or the first provider of a candidate."""
     if isinstance(value, dict):
         return str(value["uuid"] if "uuid" in value else min(value["allocations"]))
     return str(value)
 
 
-def closed_by(
+def with_deadlines(
     operations: Iterable[Operation], deaths: Sequence[tuple[int, int]], patience: int
 ) -> list[Operation]:
-    """Tells open operations when their service died: `deaths` are (service, time), `patience` is added to the time.
+    """Return the operations with `closed` set on unknown ones: the time their service died plus `patience`.
 
-    What was sent to one who was dead already was sent to nobody.
+    `deaths` are (service, time). An operation that began after the death of its process counts as not sent.
     """
-    told = []
+    updated = []
     for operation in operations:
-        if operation.fate is Fate.OPEN:
+        if operation.completion is Completion.UNKNOWN:
             ends = [
                 at for service, at in deaths if service == operation.service and at >= operation.connected
             ]
             if operation.status is not None:
-                # Whoever was told that nobody knows was told so after all was over.
+                # A 5xx response is sent after the attempt has ended.
                 ends.append(operation.ended)
             if ends and min(ends) < operation.began:
                 operation = replace(operation, sent=False)
             elif ends:
                 operation = replace(operation, closed=min(ends) + patience)
-        told.append(operation)
-    return told
+        updated.append(operation)
+    return updated
 
 
 def write(path: Path, operations: Iterable[Operation]) -> None:

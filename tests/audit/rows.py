@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What SQL says at the end, row by row, and whether it is what a world of the model says.
+"""The final rows in SQL, and their comparison with a state of the model.
 
-The statements are plain SQL of our own, so that a fault in the service's statements cannot hide itself.
+The statements are separate plain SQL, so that a fault in the service's own statements is not hidden.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 from sqlalchemy import Connection, create_engine, make_url, text
 
-from tests.audit.model import World
-from tests.audit.model.world import Inventory
+from tests.audit.model import State
+from tests.audit.model.state import Inventory
 
 Rows = Mapping[str, Counter[tuple[Any, ...]]]
-"""By table the rows and how often each is there: each should be there once."""
+"""For each table its rows with their count, which should be 1."""
 
 STATEMENTS = {
     "providers": """
@@ -55,7 +55,7 @@ STATEMENTS = {
 
 
 def read(url: str, *before: str) -> Rows:
-    """All rows, after these statements."""
+    """Execute the statements `before`, then read all rows."""
     parsed = make_url(url)
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
@@ -73,14 +73,14 @@ def _rows(connection: Connection, statement: str) -> Counter[tuple[Any, ...]]:
     return Counter(tuple(row) for row in connection.execute(text(statement)))
 
 
-def expected(world: World) -> Rows:
-    providers = world.providers.items()
+def expected(state: State) -> Rows:
+    providers = state.providers.items()
     return {
         "providers": Counter(
-            (uuid, each.name, each.generation, each.parent, world.root(uuid)) for uuid, each in providers
+            (uuid, each.name, each.generation, each.parent, state.root(uuid)) for uuid, each in providers
         ),
         "inventories": Counter(
-            (uuid, name, *_figures(inventory))
+            (uuid, name, *_inventory_columns(inventory))
             for uuid, each in providers
             for name, inventory in each.inventories
         ),
@@ -88,22 +88,22 @@ def expected(world: World) -> Rows:
         "aggregates": Counter((uuid, name) for uuid, each in providers for name in each.aggregates),
         "consumers": Counter(
             (uuid, each.generation, each.project, each.user, each.type)
-            for uuid, each in world.consumers.items()
+            for uuid, each in state.consumers.items()
         ),
         "allocations": Counter(
-            (uuid, *allocation) for uuid, each in world.consumers.items() for allocation in each.holds
+            (uuid, *allocation) for uuid, each in state.consumers.items() for allocation in each.holds
         ),
-        "custom classes": Counter((name,) for name in world.classes),
-        "custom traits": Counter((name,) for name in world.traits),
+        "custom classes": Counter((name,) for name in state.classes),
+        "custom traits": Counter((name,) for name in state.traits),
     }
 
 
-def differences(world: World, found: Rows) -> Iterator[str]:
-    for table, rows in expected(world).items():
+def differences(state: State, found: Rows) -> Iterator[str]:
+    for table, rows in expected(state).items():
         if rows != found[table]:
             yield from (f"{table}: missing in SQL: {row}" for row in sorted((rows - found[table]), key=repr))
             yield from (f"{table}: only in SQL: {row}" for row in sorted((found[table] - rows), key=repr))
 
 
-def _figures(inventory: Inventory) -> tuple[Any, ...]:
+def _inventory_columns(inventory: Inventory) -> tuple[Any, ...]:
     return tuple(inventory)

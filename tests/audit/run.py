@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One run: services and clients at work for a while, all read at the end, and the auditor's verdict."""
+"""One run: services and clients for some time, a final read of everything, and the audit."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.audit import operations as history
-from tests.audit import rows, words
+from tests.audit import identifiers, rows
+from tests.audit import operations as history_file
 from tests.audit.auditor import audit
-from tests.audit.clients import Client, Line
+from tests.audit.clients import Client, RecordingClient
 from tests.audit.databases import AuditedDatabase, opened
 from tests.audit.findings import Finding
 from tests.audit.fleet import Fleet
-from tests.audit.kills import Killer, killers
+from tests.audit.identifiers import Identifiers
+from tests.audit.kills import Killer, create_killers
 from tests.audit.operations import Operation, Request
-from tests.audit.wires import wired
-from tests.audit.words import Words
+from tests.audit.proxies import open_proxies
 
-PATIENCE = 10 * 10**9
-"""So long after its service has died an operation may still take effect, in nanoseconds."""
+UNKNOWN_CLOSES_AFTER = 10 * 10**9
+"""How long after the death of its service an operation may still take effect, in nanoseconds."""
 
-TELL_SECONDS = 5
+PROGRESS_SECONDS = 5
 SETTLE_SECONDS = 90
-"""How long services may take until each answers again after the last kill."""
+"""How long each service may take to respond again after the last kill."""
 
-Tell = Callable[[str], None]
+Log = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Settings:
 
 @dataclass
 class Report:
-    """What a run did, and what the auditor says to it."""
+    """The recorded run and the findings of the audit."""
 
     operations: list[Operation]
     seconds: float
@@ -54,108 +54,110 @@ class Report:
     notes: list[str] = field(default_factory=list)
 
 
-def run(seed: int, settings: Settings, directory: Path, tell: Tell) -> Report:
+def run(seed: int, settings: Settings, directory: Path, log: Log) -> Report:
     with (
         opened(settings.engine, directory, spread=settings.spread) as database,
-        wired(database.urls(), seed, can_be_cut=settings.kills and database.victims > 0) as wires,
+        open_proxies(database.urls(), seed, enabled=settings.kills and database.victims > 0) as proxies,
     ):
-        fleet = Fleet(directory, settings.services, lambda service: wires.urls[database.node_of(service)])
+        fleet = Fleet(directory, settings.services, lambda service: proxies.urls[database.node_of(service)])
         try:
             fleet.start()
-            at_large = killers(seed, database, wires, fleet) if settings.kills else []
-            report = _work(seed, settings, database, fleet, at_large, tell)
-            history.write(directory / "history.jsonl", report.operations)
-            report.findings += _faults_of(fleet)
+            killers = create_killers(seed, database, proxies, fleet) if settings.kills else []
+            report = _run_clients(seed, settings, database, fleet, killers, log)
+            history_file.write(directory / "history.jsonl", report.operations)
+            report.findings += _service_findings(fleet)
             report.notes += [
-                f"logged {count} times: {said}" for said, count in sorted(fleet.errors().items())
+                f"logged {count} times: {message}" for message, count in sorted(fleet.errors().items())
             ]
         finally:
             fleet.stop()
-    if wires.count:
-        report.notes.append(f"{wires.commits_cut} commits were cut, before or after they were done")
-    tell("auditing")
-    report.findings = audit(report.operations, report.final, report.notes, tell) + report.findings
+    if proxies.count:
+        report.notes.append(
+            f"{proxies.commits_interrupted} commits were interrupted, before or after the database executed them"
+        )
+    log("auditing")
+    report.findings = audit(report.operations, report.final, report.notes, log) + report.findings
     return report
 
 
-def _work(
+def _run_clients(
     seed: int,
     settings: Settings,
     database: AuditedDatabase,
     fleet: Fleet,
-    at_large: Sequence[Killer],
-    tell: Tell,
+    killers: Sequence[Killer],
+    log: Log,
 ) -> Report:
-    vocabulary = Words(seed)
-    first = Line("setup", fleet.ports)
-    for request in beginning(vocabulary):
-        made = first.send(request, 0)
-        assert made.status is not None and made.status < 300, made
-    first.close()
-    clients = [Client(number, seed, vocabulary, fleet.ports) for number in range(settings.clients)]
-    began = time.monotonic()
-    with _at_work(at_large), _at_work(clients):
-        _wait(settings.seconds, clients, at_large, tell)
-    seconds = time.monotonic() - began
-    for failure in [*(each.failure for each in at_large), *(each.failure for each in clients)]:
+    ids = Identifiers(seed)
+    setup_client = RecordingClient("setup", fleet.ports)
+    for request in initial_requests(ids):
+        operation = setup_client.send(request, 0)
+        assert operation.status is not None and operation.status < 300, operation
+    setup_client.close()
+    clients = [Client(number, seed, ids, fleet.ports) for number in range(settings.clients)]
+    start_time = time.monotonic()
+    with _running(killers), _running(clients):
+        _wait(settings.seconds, clients, killers, log)
+    seconds = time.monotonic() - start_time
+    for failure in [*(each.failure for each in killers), *(each.failure for each in clients)]:
         if failure is not None:
             raise failure
     database.settle()
-    tell("reading everything through every service")
-    last = Line("reader", fleet.ports)
-    findings = read_everything(last, vocabulary, settings.services)
-    last.close()
-    final, *others = database.copies()
+    log("reading everything through every service")
+    reader = RecordingClient("reader", fleet.ports)
+    findings = read_everything(reader, ids, settings.services)
+    reader.close()
+    final, *others = database.read_all()
     findings += [
-        Finding("the nodes of the database do not hold the same") for other in others if other != final
+        Finding("the nodes of the database have different rows") for other in others if other != final
     ]
-    books = [first.book, *(client.line.book for client in clients), last.book]
-    operations = sorted((each for book in books for each in book), key=lambda each: each.began)
-    operations = history.closed_by(operations, fleet.deaths, PATIENCE)
-    events = [event for killer in at_large for event in killer.events]
+    histories = [setup_client.history, *(client.recorder.history for client in clients), reader.history]
+    operations = sorted((each for history in histories for each in history), key=lambda each: each.began)
+    operations = history_file.with_deadlines(operations, fleet.deaths, UNKNOWN_CLOSES_AFTER)
+    events = [event for killer in killers for event in killer.events]
     return Report(operations, seconds, events, final, findings)
 
 
-def beginning(vocabulary: Words) -> Iterator[Request]:
-    """The hosts, with enough room for most consumers, and not for all."""
-    for number, uuid in enumerate(vocabulary.hosts):
+def initial_requests(ids: Identifiers) -> Iterator[Request]:
+    """Yield requests that create the hosts, with capacity for most consumers but not all."""
+    for number, uuid in enumerate(ids.hosts):
         body = {"uuid": uuid, "name": f"host-{number}"}
         yield Request("create provider", "POST", "/resource_providers", body)
-        inventories = {name: {"total": 24 + 2 * number} for name in words.STANDARD_CLASSES}
+        inventories = {name: {"total": 24 + 2 * number} for name in identifiers.STANDARD_CLASSES}
         given = {"resource_provider_generation": 0, "inventories": inventories}
         yield Request("replace inventories", "PUT", f"/resource_providers/{uuid}/inventories", given)
 
 
-def read_everything(line: Line, vocabulary: Words, services: int) -> list[Finding]:
-    """Through each service. After the last kill it may take a while until one answers, but then it has to go on."""
+def read_everything(client: RecordingClient, ids: Identifiers, services: int) -> list[Finding]:
+    """Read everything through each service. A service may take time to recover, but must not fail after that."""
     findings = []
     for service in range(services):
         deadline = time.monotonic() + SETTLE_SECONDS
-        while line.send(Request("settle", "GET", "/resource_providers"), service).status != 200:
-            assert time.monotonic() < deadline, f"service {service} does not recover: {line.book[-1]}"
+        while client.send(Request("settle", "GET", "/resource_providers"), service).status != 200:
+            assert time.monotonic() < deadline, f"service {service} does not recover: {client.history[-1]}"
             time.sleep(0.2)
-        for request in everything(vocabulary):
-            found = line.send(request, service)
+        for request in read_requests(ids):
+            found = client.send(request, service)
             if found.status not in (200, 204, 404):
                 findings.append(Finding(f"a service that had recovered fails again: {found}"))
     return findings
 
 
-def everything(vocabulary: Words) -> Iterator[Request]:
-    for uuid in vocabulary.providers:
-        for what in ("", "/inventories", "/usages", "/allocations", "/traits", "/aggregates"):
-            yield Request("read at the end", "GET", f"/resource_providers/{uuid}{what}")
-    for uuid in vocabulary.consumers:
+def read_requests(ids: Identifiers) -> Iterator[Request]:
+    for uuid in ids.providers:
+        for path in ("", "/inventories", "/usages", "/allocations", "/traits", "/aggregates"):
+            yield Request("read at the end", "GET", f"/resource_providers/{uuid}{path}")
+    for uuid in ids.consumers:
         yield Request("read at the end", "GET", f"/allocations/{uuid}")
-    for name in words.CUSTOM_CLASSES:
+    for name in identifiers.CUSTOM_CLASSES:
         yield Request("read at the end", "GET", f"/resource_classes/{name}")
     yield Request("read at the end", "GET", "/traits?name=startswith:CUSTOM_")
-    for name in words.STANDARD_CLASSES:
+    for name in identifiers.STANDARD_CLASSES:
         yield Request("read at the end", "GET", f"/allocation_candidates?resources={name}:1")
 
 
 @contextmanager
-def _at_work(threads: Sequence[Client | Killer]) -> Iterator[None]:
+def _running(threads: Sequence[Client | Killer]) -> Iterator[None]:
     for thread in threads:
         thread.start()
     try:
@@ -167,22 +169,25 @@ def _at_work(threads: Sequence[Client | Killer]) -> Iterator[None]:
             thread.join()
 
 
-def _wait(seconds: float, clients: Sequence[Client], at_large: Sequence[Killer], tell: Tell) -> None:
+def _wait(seconds: float, clients: Sequence[Client], killers: Sequence[Killer], log: Log) -> None:
     end = time.monotonic() + seconds
-    told = 0
-    while (left := end - time.monotonic()) > 0:
-        time.sleep(min(left, TELL_SECONDS))
-        count = sum(len(client.line.book) for client in clients)
-        kills = sum("killed" in what for killer in at_large for _, what in killer.events)
-        tell(f"{left:4.0f} s to go: {count} requests, {count - told} more, {kills} kills")
-        told = count
+    reported = 0
+    while (remaining := end - time.monotonic()) > 0:
+        time.sleep(min(remaining, PROGRESS_SECONDS))
+        count = sum(len(client.recorder.history) for client in clients)
+        kills = sum("killed" in event for killer in killers for _, event in killer.events)
+        log(f"{remaining:4.0f} s to go: {count} requests, {count - reported} more, {kills} kills")
+        reported = count
         if any(not client.is_alive() for client in clients):
             return
 
 
-def _faults_of(fleet: Fleet) -> list[Finding]:
-    """What services say of themselves, and `plimsoll db verify` of the database."""
-    found = [Finding("a service found its memory different from SQL", [line]) for line in fleet.complaints()]
+def _service_findings(fleet: Fleet) -> list[Finding]:
+    """Return differences that the services logged, and faults that `plimsoll db verify` found."""
+    found = [
+        Finding("a service found its memory different from SQL", [line])
+        for line in fleet.memory_differences()
+    ]
     verified = fleet.services[0].command("db", "verify")
     if verified.returncode != 0:
         found.append(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The search for an order of all operations that explains all answers. The package's docstring tells how.
+"""Search for an order of all operations that explains all responses. See the docstring of the package.
 
-A finding is an operation that no order explains. The search then goes on as if that operation had not been: what
-else is wrong may be seen too, but after the first finding none is certain.
+A finding is an operation that no order explains. The search then continues as if that operation had not happened:
+this may show other faults, but only the first finding is certain.
 """
 
 from __future__ import annotations
@@ -12,48 +12,48 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tests.audit.findings import Finding, testimony
-from tests.audit.meetings import reach
-from tests.audit.model import EMPTY, World, fits, respond
-from tests.audit.model.promises import broken_by, broken_in
-from tests.audit.operations import Fate, Operation
+from tests.audit.conflicts import footprint
+from tests.audit.findings import Finding, unexplained
+from tests.audit.model import EMPTY, State, fits, respond
+from tests.audit.model.invariants import violations_by_step, violations_in
+from tests.audit.operations import Completion, Operation
 
-MOST_POSSIBILITIES = 20_000
-MOST_FINDINGS = 3
-CHECKED_EVERY = 500
-"""After how many operations the sums of a world are counted anew."""
+MAX_POSSIBILITIES = 20_000
+MAX_FINDINGS = 3
+CHECK_INTERVAL = 500
+"""Number of events between two checks of the sums of a state."""
 
 
 class Possibility(NamedTuple):
-    """A world that may be, and which of the operations under way have happened in it."""
+    """A possible state, and which of the pending operations have happened in it."""
 
-    world: World
+    state: State
     done: frozenset[int]
 
 
 @dataclass
 class Outcome:
     findings: list[Finding]
-    worlds: list[World]
-    """Those that may be at the end. None if the search was given up before."""
-    most: int
-    """How many possibilities there were at the worst moment."""
+    states: list[State]
+    """Possible final states. Empty if the search ended early."""
+    max_count: int
+    """The largest number of possibilities at a time."""
 
 
 Progress = Callable[[int, int], None]
 
 
 class Search:
-    """Goes through a history once. `explain` puts a dead end into words."""
+    """One pass through a history."""
 
-    def __init__(self, operations: Sequence[Operation], start: World = EMPTY) -> None:
+    def __init__(self, operations: Sequence[Operation], start: State = EMPTY) -> None:
         self.operations = operations
-        self.under_way: dict[int, Operation] = {}
+        self.pending: dict[int, Operation] = {}
         self.possibilities = [Possibility(start, frozenset())]
         self.findings: list[Finding] = []
-        self.most = 1
-        self.passed: list[int] = []
-        """The operations that have ended, in this order."""
+        self.max_count = 1
+        self.ended: list[int] = []
+        """Operations that have ended, in the order of their end."""
 
     def run(self, progress: Progress | None = None) -> Outcome:
         events = _events(self.operations)
@@ -61,142 +61,148 @@ class Search:
             operation = self.operations[key]
             if not ends:
                 self._begin(key, operation)
-            elif operation.fate is Fate.OPEN:
+            elif operation.completion is Completion.UNKNOWN:
                 self._close(key)
             else:
                 self._end(key, operation)
-            if number % CHECKED_EVERY == 0:
-                for broken in broken_in(self.possibilities[0].world):
-                    raise AssertionError(f"the model is wrong: {broken}")
+            if number % CHECK_INTERVAL == 0:
+                for violation in violations_in(self.possibilities[0].state):
+                    raise AssertionError(f"the model is wrong: {violation}")
                 if progress is not None:
                     progress(number, len(events))
-            if len(self.findings) >= MOST_FINDINGS:
-                return Outcome(self.findings, [], self.most)
-        return Outcome(self.findings, [possibility.world for possibility in self.possibilities], self.most)
+            if len(self.findings) >= MAX_FINDINGS:
+                return Outcome(self.findings, [], self.max_count)
+        return Outcome(
+            self.findings, [possibility.state for possibility in self.possibilities], self.max_count
+        )
 
-    def reachable(self, wanted: Callable[[World], bool]) -> Iterator[World]:
-        """The worlds that may be now, as operations still open have happened or not."""
-        seen = set()
+    def reachable(self, wanted: Callable[[State], bool]) -> Iterator[State]:
+        """Yield the possible states now that satisfy `wanted`: each unknown operation has happened or not."""
+        visited = set()
         queue = list(self.possibilities)
         for possibility in queue:
-            if possibility in seen:
+            if possibility in visited:
                 continue
-            seen.add(possibility)
-            if wanted(possibility.world):
-                yield possibility.world
-            queue.extend(self._after_any(possibility, self.under_way))
+            visited.add(possibility)
+            if wanted(possibility.state):
+                yield possibility.state
+            queue.extend(self._after_any(possibility, self.pending))
 
-    # The three events
+    # Events: an operation begins, ends, or can no longer happen
 
     def _begin(self, key: int, operation: Operation) -> None:
-        self.under_way[key] = operation
+        self.pending[key] = operation
         if operation.changes_nothing:
-            self.possibilities = [self._with_harmless(each, (key,)) for each in self.possibilities]
+            self.possibilities = [self._with_reads_done(each, (key,)) for each in self.possibilities]
 
     def _end(self, key: int, operation: Operation) -> None:
         found = self._possibilities_with(key)
         if not found:
-            self.findings.append(self._testimony(key))
+            self.findings.append(self._unexplained(key))
             found = set(self.possibilities)
-        self.most = max(self.most, len(found))
-        del self.under_way[key]
-        self.passed.append(key)
-        self._keep(found, key)
+        self.max_count = max(self.max_count, len(found))
+        del self.pending[key]
+        self.ended.append(key)
+        self._store(found, key)
 
-    def _testimony(self, key: int) -> Finding:
-        reaches = [self.under_way[other] for other in self._concerned(key, self.possibilities[0])[1:]]
-        past = [self.operations[other] for other in self.passed]
-        unwritten = [each for each in self.operations if each.fate is Fate.NOT_WRITTEN]
-        worlds = [possibility.world for possibility in self.possibilities]
-        return testimony(self.operations[key], worlds, reaches, past, unwritten)
+    def _unexplained(self, key: int) -> Finding:
+        concurrent = [self.pending[other] for other in self._conflicting(key, self.possibilities[0])[1:]]
+        past = [self.operations[other] for other in self.ended]
+        not_written = [each for each in self.operations if each.completion is Completion.NOT_WRITTEN]
+        states = [possibility.state for possibility in self.possibilities]
+        return unexplained(self.operations[key], states, concurrent, past, not_written)
 
     def _close(self, key: int) -> None:
-        del self.under_way[key]
-        self._keep(self.possibilities, key)
+        del self.pending[key]
+        self._store(self.possibilities, key)
 
-    def _keep(self, found: Iterable[Possibility], ended: int) -> None:
-        """What has ended is done everywhere, and need not be remembered."""
-        kept = dict.fromkeys(
-            Possibility(each.world, each.done - {ended}) if ended in each.done else each for each in found
+    def _store(self, found: Iterable[Possibility], key: int) -> None:
+        """Store the possibilities without the ended operation: it is done in all of them, or can no longer happen."""
+        unique = dict.fromkeys(
+            Possibility(each.state, each.done - {key}) if key in each.done else each for each in found
         )
-        self.possibilities = list(kept)
-        if len(kept) > MOST_POSSIBILITIES:
-            raise Undecided(f"more than {MOST_POSSIBILITIES} possibilities: the history does not tell enough")
+        self.possibilities = list(unique)
+        if len(unique) > MAX_POSSIBILITIES:
+            raise Undecided(
+                f"more than {MAX_POSSIBILITIES} possibilities: the history does not contain enough information"
+            )
 
-    # The steps between worlds
+    # Steps between states
 
     def _possibilities_with(self, key: int) -> set[Possibility]:
-        """All possibilities in which the operation has happened."""
+        """Return all reachable possibilities in which the operation has happened."""
         found: set[Possibility] = set()
-        seen: set[Possibility] = set()
+        visited: set[Possibility] = set()
         queue = list(self.possibilities)
         while queue:
             possibility = queue.pop()
-            if possibility in seen:
+            if possibility in visited:
                 continue
-            seen.add(possibility)
+            visited.add(possibility)
             if key in possibility.done:
                 found.add(possibility)
                 continue
-            queue.extend(self._after_any(possibility, self._concerned(key, possibility)))
-            if len(seen) > 10 * MOST_POSSIBILITIES:
+            queue.extend(self._after_any(possibility, self._conflicting(key, possibility)))
+            if len(visited) > 10 * MAX_POSSIBILITIES:
                 raise Undecided(f"too many orders are possible around {self.operations[key]}")
         return found
 
     def _after_any(self, possibility: Possibility, keys: Iterable[int]) -> Iterator[Possibility]:
         for key in keys:
-            if key not in possibility.done and not self.under_way[key].changes_nothing:
+            if key not in possibility.done and not self.pending[key].changes_nothing:
                 after = self._after(possibility, key)
                 if after is not None:
                     yield after
 
     def _after(self, possibility: Possibility, key: int) -> Possibility | None:
-        """The possibility after a write has happened in it, or None if it would have been answered otherwise."""
-        operation = self.under_way[key]
-        said, world = respond(possibility.world, operation.request)
-        if said.is_refusal or not fits(said, operation):
+        """Return the possibility after a write, or None if the model's response differs."""
+        operation = self.pending[key]
+        response, state = respond(possibility.state, operation.request)
+        if response.is_refusal or not fits(response, operation):
             return None
-        for broken in broken_by(possibility.world, world):
-            raise AssertionError(f"the model is wrong: {broken} by {operation}")
-        after = Possibility(world, possibility.done | {key})
-        return self._with_harmless(after, self.under_way)
+        for violation in violations_by_step(possibility.state, state):
+            raise AssertionError(f"the model is wrong: {violation} by {operation}")
+        after = Possibility(state, possibility.done | {key})
+        return self._with_reads_done(after, self.pending)
 
-    def _with_harmless(self, possibility: Possibility, keys: Iterable[int]) -> Possibility:
-        """Reads and refusals happen as soon as they can: that hinders nobody."""
+    def _with_reads_done(self, possibility: Possibility, keys: Iterable[int]) -> Possibility:
+        """Mark reads and refusals as done as soon as their response fits: they change no state."""
         done = {
             key
             for key in keys
             if key not in possibility.done
-            and self.under_way[key].changes_nothing
-            and fits(respond(possibility.world, self.under_way[key].request)[0], self.under_way[key])
+            and self.pending[key].changes_nothing
+            and fits(respond(possibility.state, self.pending[key].request)[0], self.pending[key])
         }
-        return Possibility(possibility.world, possibility.done | done) if done else possibility
+        return Possibility(possibility.state, possibility.done | done) if done else possibility
 
-    def _concerned(self, key: int, possibility: Possibility) -> list[int]:
-        """The operations that meet this one, or one that meets it, and so on: the others may as well come later."""
-        waiting = {other for other in self.under_way if other not in possibility.done}
-        operations = [self.under_way[other] for other in waiting]
-        reaches = {other: reach(self.under_way[other], possibility.world, operations) for other in waiting}
-        concerned = [key]
-        waiting.discard(key)
-        for each in concerned:
-            meeting = [other for other in waiting if reaches[each].meets(reaches[other])]
-            concerned.extend(meeting)
-            waiting.difference_update(meeting)
-        return concerned
+    def _conflicting(self, key: int, possibility: Possibility) -> list[int]:
+        """Return the operations that conflict with this one, directly or through others. The rest may come later."""
+        not_done = {other for other in self.pending if other not in possibility.done}
+        operations = [self.pending[other] for other in not_done]
+        footprints = {
+            other: footprint(self.pending[other], possibility.state, operations) for other in not_done
+        }
+        conflicting = [key]
+        not_done.discard(key)
+        for each in conflicting:
+            direct = [other for other in not_done if footprints[each].conflicts_with(footprints[other])]
+            conflicting.extend(direct)
+            not_done.difference_update(direct)
+        return conflicting
 
 
 class Undecided(Exception):
-    """The auditor can say neither yes nor no."""
+    """The auditor cannot decide whether the history is correct."""
 
 
 def _events(operations: Sequence[Operation]) -> list[tuple[int, bool, int]]:
-    """Beginnings and ends in the order of time; at the same time, beginnings first. What did not happen has none."""
+    """Return starts and ends sorted by time, starts first. Operations that did not happen are left out."""
     events = []
     for key, operation in enumerate(operations):
-        if operation.fate in (Fate.NOT_SENT, Fate.NOT_WRITTEN):
+        if operation.completion in (Completion.NOT_SENT, Completion.NOT_WRITTEN):
             continue
-        if operation.fate is Fate.OPEN:
+        if operation.completion is Completion.UNKNOWN:
             if operation.request.method == "GET":
                 continue
             events.append((operation.began, False, key))

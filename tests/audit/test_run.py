@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A short run of everything: four services on one file, eight clients, and what is changed behind their backs."""
+"""A short run: four services on one SQLite file, eight clients, then rows changed by direct SQL."""
 
 import sqlite3
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.audit.databases import SQLiteFile
 from tests.audit.run import Settings, run
 
 
-def test_four_services_on_one_file_answer_as_one_would_and_a_change_behind_their_backs_is_found(
+def test_four_services_on_one_file_are_linearizable_and_a_row_changed_by_direct_sql_is_found(
     tmp_path: Path,
 ) -> None:
     report = run(1, Settings(engine="sqlite", seconds=6), tmp_path, lambda _: None)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One Keystone for all tests, and those who live in this cloud; without `.venv-cloud` tests are skipped."""
+"""One Keystone for all tests, with its users. Without `.venv-cloud` the tests are skipped."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def keystone() -> Iterator[Keystone]:
 
 
 @pytest.fixture(scope="session")
-def people(keystone: Keystone) -> dict[str, User]:
-    """Users by what they are. Projects are `engines` and `looms`."""
+def users(keystone: Keystone) -> dict[str, User]:
+    """Users by role. The projects are `engines` and `looms`."""
     keystone.project("looms")
     return {
         "admin": ADMIN,

@@ -2,8 +2,8 @@
 
 """A Keystone that fails in ways in which a real one cannot be made to fail on demand.
 
-It answers what keystonemiddleware asks: the versions, a token for the service itself, and what a token is. A token is good
-if its text begins with `good`. Each of the three can be made to hang, to send one byte after the other, or half an answer.
+It serves the requests of keystonemiddleware: the versions, a token for the service itself, and validations. A token is
+valid if its text begins with `good`. Each of the three can hang, send one byte at a time, or send half a response.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class FakeKeystone:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was asked."""
+        """Reset the failures and the recorded requests."""
         self.failing: dict[str, str] = {}
         """By step: `hang`, `drip` (a byte every 0.1 seconds, without an end) or `half` (of a body, then nothing)."""
         self.unauthorized = False
-        """Whether the token of the service itself has expired: the next validation is a 401."""
+        """True if the token of the service itself has expired: the next validation is a 401."""
         self.requests: list[str] = []
         self.validated: list[str] = []
         """The tokens of all validations that have begun."""
@@ -69,7 +69,7 @@ class FakeKeystone:
         self.failing[step] = "hang"
 
     def release(self) -> None:
-        """Answer what hangs, and do not fail any more."""
+        """Respond to the requests that hang, and stop failing."""
         self.unauthorized = False
         self.failing.clear()
         self._released.set()
@@ -113,7 +113,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     request_queue_size = 128
 
     def handle_error(self, *_: Any) -> None:
-        """Clients that hang up are what is tested."""
+        """Ignore errors: tests close connections on purpose."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -124,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.startswith("/v3/auth/tokens"):
             token = self.headers["X-Subject-Token"]
             status = 401 if self.keystone.unauthorized else 200 if token.startswith("good") else 404
-            document = about(token) if status == 200 else {"error": {"code": status}}
+            document = token_document(token) if status == 200 else {"error": {"code": status}}
             self._answer(VALIDATION, status, document, token)
         else:
             links = [{"rel": "self", "href": self.keystone.url}]
@@ -133,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        self._answer(LOGIN, 201, about("good service", url=self.keystone.url))
+        self._answer(LOGIN, 201, token_document("good service", url=self.keystone.url))
 
     def _answer(self, step: str, status: int, document: Any, token: str | None = None) -> None:
         keystone = self.keystone
@@ -168,10 +168,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"x")
 
     def log_message(self, *_: Any) -> None:
-        """Not on the terminal."""
+        """Log nothing."""
 
 
-def about(token: str, url: str | None = None) -> dict[str, Any]:
+def token_document(token: str, url: str | None = None) -> dict[str, Any]:
     now = datetime.now(UTC)
     endpoint = {"interface": "admin", "url": url, "region": "R", "region_id": "R", "id": "e"}
     endpoints = [] if url is None else [endpoint, {**endpoint, "interface": "internal"}]

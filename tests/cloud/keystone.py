@@ -2,8 +2,8 @@
 
 """A real Keystone: its own processes, a port of 127.0.0.1, SQLite and Fernet keys in a directory of its own.
 
-It is bootstrapped as an operator would, has a service user for `[keystone_authtoken]`, and makes projects, users
-and tokens on demand. It can be stopped, or paused, and started again with all that it knows.
+It is bootstrapped as by an operator, has a service user for `[keystone_authtoken]`, and creates projects, users and
+tokens on demand. It can be stopped, paused, and started again with its data.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.support.servers.places import free_port, make_directory
-from tests.support.servers.processes import Guard, kill_family, signal_all, stop_family
+from tests.support.servers.processes import Guard, kill_process_tree, signal_all, stop_process_tree
 from tests.support.servers.server import ServerFailed
 
 BIN = Path(__file__).resolve().parents[2] / ".venv-cloud" / "bin"
@@ -61,17 +61,17 @@ accesslog = "access.log"
 
 
 def missing() -> str | None:
-    """Why no Keystone can be started here, if it cannot."""
+    """Return the reason if no Keystone can be started on this machine."""
     return None if (BIN / "keystone-manage").exists() else ".venv-cloud is missing, `make cloud` makes it"
 
 
 class Refused(Exception):
-    """Keystone answered otherwise than was hoped for."""
+    """Keystone responded with an unexpected status."""
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Someone who can ask for tokens; `project` is where, unless another one is named."""
+    """A user of Keystone; `project` is the default project of its tokens."""
 
     name: str
     id: str
@@ -102,7 +102,7 @@ class Keystone:
         return self._process is not None
 
     def start(self) -> Self:
-        """Start, on what is there from before, and wait until it answers."""
+        """Start with the existing data, and wait until it serves."""
         if not (self.directory / "keystone.conf").exists():
             self._bootstrap()
         self._process = self._serve(self.port)
@@ -114,16 +114,16 @@ class Keystone:
         if self._process is None:
             return
         self.resume()
-        kill_family(self._process.pid)
+        kill_process_tree(self._process.pid)
         self._process.wait(START_SECONDS)
         self._process = None
         assert self._guard is not None
         self._guard.dismiss()
 
     def pause(self) -> None:
-        """Let it hang: connections are taken, and nothing is answered until `resume`."""
+        """Make it hang: connections are accepted, but get no response until `resume`."""
         assert self._process is not None
-        self._paused = stop_family(self._process.pid)
+        self._paused = stop_process_tree(self._process.pid)
 
     def resume(self) -> None:
         signal_all(self._paused[::-1], signal.SIGCONT)
@@ -144,7 +144,7 @@ class Keystone:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def validations(self) -> int:
-        """How often services have asked about a token. An answer is logged a moment after it is given."""
+        """Return the number of token validations. A request is logged shortly after its response."""
         log, counted = self.directory / "access.log", -1
         while True:
             before, counted = counted, log.read_text().count('"GET /v3/auth/tokens')
@@ -156,20 +156,20 @@ class Keystone:
         logs = (self.directory / "keystone.log", self.directory / "server.log")
         return "".join(log.read_text(errors="replace") for log in logs if log.exists())
 
-    # What it knows.
+    # Its data.
 
     def project(self, name: str) -> str:
-        """The project of this name, made if need be; its id."""
-        return self._made("project", name, {"name": name, "domain_id": "default"})
+        """Return the id of the project of this name, which is created if needed."""
+        return self._get_or_create("project", name, {"name": name, "domain_id": "default"})
 
     def role(self, name: str) -> str:
-        return self._made("role", name, {"name": name})
+        return self._get_or_create("role", name, {"name": name})
 
     def user(self, name: str, project: str | None = None, *roles: str) -> User:
-        """A user with the password PASSWORD and these roles in the project, made if need be."""
+        """Return a user with the password PASSWORD and these roles in the project, created if needed."""
         user = User(
             name,
-            self._made("user", name, {"name": name, "domain_id": "default", "password": PASSWORD}),
+            self._get_or_create("user", name, {"name": name, "domain_id": "default", "password": PASSWORD}),
             project,
         )
         for role in roles:
@@ -178,13 +178,13 @@ class Keystone:
         return user
 
     def grant(self, user: User, role: str, project: str | None = None) -> None:
-        """A role in the project or, without one, in the system."""
+        """Grant a role in the project or, without one, in the system."""
         where = f"/projects/{self.project(project)}" if project else "/system"
         self.call("PUT", f"{where}/users/{user.id}/roles/{self.role(role)}")
 
     def endpoint(self, service_type: str, url: str, region: str = REGION) -> None:
-        """Have the catalog name this URL, and no other, for the service in the region."""
-        service = self._made("service", service_type, {"name": service_type, "type": service_type})
+        """Set the only URL of the service in the region in the catalog."""
+        service = self._get_or_create("service", service_type, {"name": service_type, "type": service_type})
         if region not in {known["id"] for known in self.call("GET", "/regions")["regions"]}:
             self.call("POST", "/regions", {"region": {"id": region}})
         for known in self.call("GET", f"/endpoints?service_id={service}&region_id={region}")["endpoints"]:
@@ -196,7 +196,7 @@ class Keystone:
     # Tokens.
 
     def token(self, user: User = ADMIN, project: str | None = None, *, system: bool = False) -> str:
-        """A token in the user's project, in another one, or of the system."""
+        """Return a token for the user's project, for another one, or for the system."""
         return self._token(self.port, user, project, system=system)
 
     def revoke(self, token: str) -> None:
@@ -204,21 +204,21 @@ class Keystone:
 
     @contextmanager
     def issuing_for(self, seconds: int) -> Iterator[int]:
-        """Another server of the same Keystone whose tokens are valid for so long: its port, for `token_from`."""
+        """Run another server of the same Keystone, whose tokens are valid this long. Yield its port, for `token_from`."""
         port = free_port()
         process = self._serve(port, OS_TOKEN__EXPIRATION=str(seconds))
         try:
             _wait(process, port, self.log)
             yield port
         finally:
-            kill_family(process.pid)
+            kill_process_tree(process.pid)
             process.wait(START_SECONDS)
 
     def token_from(self, port: int, user: User = ADMIN) -> str:
         return self._token(port, user, None, system=False)
 
     def restricted_token(self, user: User, *rules: tuple[str, str]) -> str:
-        """A token that is good for these methods and paths of placement alone: an application's, with access rules."""
+        """Return a token for these methods and paths of placement only: of an application credential with access rules."""
         token = self.token(user)
         headers = {"x-auth-token": token}
         who = _ask(self.port, "GET", "/auth/tokens", headers=headers | {"x-subject-token": token})[0]
@@ -230,10 +230,10 @@ class Keystone:
         identity = {"methods": ["application_credential"], "application_credential": proof}
         return _ask(self.port, "POST", "/auth/tokens", {"auth": {"identity": identity}})[1]["x-subject-token"]
 
-    # For those who are to use it.
+    # Settings of its clients.
 
     def authtoken(self, **more: object) -> str:
-        """The section `[keystone_authtoken]` that an operator writes."""
+        """Return the section `[keystone_authtoken]` of a placement.conf."""
         options = {
             "www_authenticate_uri": self.url,
             "auth_url": self.url,
@@ -252,7 +252,7 @@ class Keystone:
         )
 
     def environment(self, user: User = ADMIN) -> dict[str, str]:
-        """What an openrc file sets for the `openstack` command and openstacksdk."""
+        """Return the variables of an openrc file, for the `openstack` command and openstacksdk."""
         return {
             "OS_AUTH_URL": self.url,
             "OS_USERNAME": user.name,
@@ -267,14 +267,14 @@ class Keystone:
     def call(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> dict[str, Any]:
-        """Ask Keystone for something, as its administrator."""
+        """Send a request to Keystone as its administrator."""
         self._administrator = self._administrator or self.token(system=True)
         token = {"x-auth-token": self._administrator}
         return _ask(self.port, method, path, body, token | (headers or {}))[0]
 
-    # Inside.
+    # Internals.
 
-    def _made(self, kind: str, name: str, body: dict[str, Any]) -> str:
+    def _get_or_create(self, kind: str, name: str, body: dict[str, Any]) -> str:
         if (kind, name) not in self._ids:
             asked = "type" if kind == "service" else "name"
             known = self.call("GET", f"/{kind}s?{asked}={name}")[f"{kind}s"]
@@ -316,7 +316,7 @@ class Keystone:
         )
 
     def _serve(self, port: int, **settings: str) -> subprocess.Popen[bytes]:
-        # Keystone takes the words of a command line for its own, so Gunicorn gets none.
+        # Keystone parses the arguments of the process as its own, so Gunicorn gets none.
         (self.directory / "gunicorn.conf.py").write_text(SERVER_SETTINGS)
         settings["GUNICORN_CMD_ARGS"] = f"--bind 127.0.0.1:{port}"
         with (self.directory / "server.log").open("ab") as log:
@@ -337,20 +337,20 @@ class Keystone:
 def _ask(
     port: int, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """What Keystone answers: the body, and the headers by their names in lower case."""
+    """Send a request; return the body, and the headers by their names in lower case."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
     try:
         content = None if body is None else json.dumps(body)
         connection.request(
             method, f"/v3{path}", content, {"content-type": "application/json", **(headers or {})}
         )
-        answer = connection.getresponse()
-        read = answer.read()
+        response = connection.getresponse()
+        read = response.read()
     finally:
         connection.close()
-    if answer.status >= 300:
-        raise Refused(f"{method} {path}: {answer.status} {read.decode(errors='replace')}")
-    return json.loads(read) if read else {}, {name.lower(): value for name, value in answer.getheaders()}
+    if response.status >= 300:
+        raise Refused(f"{method} {path}: {response.status} {read.decode(errors='replace')}")
+    return json.loads(read) if read else {}, {name.lower(): value for name, value in response.getheaders()}
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, log: Any) -> None:
@@ -368,6 +368,6 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Any) -> None:
 
 
 def _finished(process: subprocess.Popen[str]) -> None:
-    said, _ = process.communicate(timeout=START_SECONDS)
+    output, _ = process.communicate(timeout=START_SECONDS)
     if process.returncode:
-        raise ServerFailed(f"{process.args!r} failed:\n{said[-4000:]}")
+        raise ServerFailed(f"{process.args!r} failed:\n{output[-4000:]}")

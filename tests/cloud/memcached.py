@@ -17,7 +17,7 @@ START_SECONDS = 30
 
 
 def missing() -> str | None:
-    """Why no memcached can be started here, if it cannot."""
+    """Return the reason if no memcached can be started on this machine."""
     try:
         find("memcached")
     except Missing as reason:
@@ -39,9 +39,9 @@ class Memcached:
         place = ["-l", "127.0.0.1", "-p", str(self.port), "-U", "0", "-m", "16"]
         self._process = subprocess.Popen([find("memcached"), *place, *account], stdin=subprocess.DEVNULL)
         deadline = time.monotonic() + START_SECONDS
-        while not self._answers():
+        while not self._is_serving():
             assert self._process.poll() is None, "memcached ended while it started"
-            assert time.monotonic() < deadline, "memcached does not answer"
+            assert time.monotonic() < deadline, "memcached does not respond"
             time.sleep(0.02)
         return self
 
@@ -52,11 +52,11 @@ class Memcached:
             self._process = None
 
     def count(self) -> int:
-        """How many things it holds."""
+        """Return the number of its entries."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
             connection.sendall(b"stats\r\nquit\r\n")
-            said = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
-        return int(said.partition("STAT curr_items ")[2].split()[0])
+            output = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+        return int(output.partition("STAT curr_items ")[2].split()[0])
 
     def __enter__(self) -> Self:
         return self.start()
@@ -64,7 +64,7 @@ class Memcached:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def _answers(self) -> bool:
+    def _is_serving(self) -> bool:
         try:
             socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
         except OSError:

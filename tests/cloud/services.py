@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Placement services under a Keystone, each started with the placement.conf that an operator wrote: ours, and the
-reference beside it."""
+"""Plimsoll and the reference with the same Keystone, each started with the same placement.conf."""
 
 from __future__ import annotations
 
@@ -16,21 +15,21 @@ from typing import Any, NamedTuple
 from tests.support import api
 from tests.support.running import Service
 
-TOLD = ("content-type", "www-authenticate", "openstack-api-version", "vary")
+COMPARED_HEADERS = ("content-type", "www-authenticate", "openstack-api-version", "vary")
 REFERENCE = Path(__file__).resolve().parents[2] / ".venv-reference" / "bin"
 
 
-class Answer(api.Answer):
+class Response(api.Response):
     __slots__ = ()
 
     @property
-    def essence(self) -> tuple[int, dict[str, str], Any]:
-        """What must be the same in both services: all but ids and times of this one request."""
-        headers = {name: self.headers[name] for name in TOLD if name in self.headers}
-        said = self.json if self.headers.get("content-type") == "application/json" else self.body.decode()
-        for error in said.get("errors", []) if isinstance(said, dict) else []:
+    def comparable(self) -> tuple[int, dict[str, str], Any]:
+        """Return the parts that must be equal in both services: without ids and times of the request."""
+        headers = {name: self.headers[name] for name in COMPARED_HEADERS if name in self.headers}
+        document = self.json if self.headers.get("content-type") == "application/json" else self.body.decode()
+        for error in document.get("errors", []) if isinstance(document, dict) else []:
             assert error.pop("request_id") == self.headers["x-openstack-request-id"]
-        return self.status, headers, said
+        return self.status, headers, document
 
 
 class Plimsoll(Service):
@@ -49,7 +48,7 @@ class Plimsoll(Service):
     def environment(self) -> dict[str, str]:
         return {name: value for name, value in super().environment.items() if name != "OS_API__AUTH_STRATEGY"}
 
-    def ask(
+    def send(
         self,
         method: str,
         path: str,
@@ -57,45 +56,47 @@ class Plimsoll(Service):
         body: Any = None,
         version: str = "1.39",
         **headers: str,
-    ) -> Answer:
-        """One request; headers are given by their names with underscores."""
-        said = {name.replace("_", "-"): value for name, value in headers.items()}
-        said["openstack-api-version"] = f"placement {version}"
+    ) -> Response:
+        """Send one request; header names are given with underscores."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        sent["openstack-api-version"] = f"placement {version}"
         if token is not None:
-            said["x-auth-token"] = token
+            sent["x-auth-token"] = token
         content = None
         if body is not None:
             content = json.dumps(body)
-            said["content-type"] = "application/json"
+            sent["content-type"] = "application/json"
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            connection.request(method, path, content, said)
-            answer = connection.getresponse()
-            got = {name.lower(): value for name, value in answer.getheaders()}
-            return Answer(answer.status, got, answer.read())
+            connection.request(method, path, content, sent)
+            response = connection.getresponse()
+            received = {name.lower(): value for name, value in response.getheaders()}
+            return Response(response.status, received, response.read())
         finally:
             connection.close()
 
 
 class Reference(Plimsoll):
-    """openstack-placement under Gunicorn, on the same settings."""
+    """openstack-placement in Gunicorn, with the same settings."""
 
-    def serving(self) -> list[str]:
+    def serve_command(self) -> list[str]:
         size = ["--workers", "1", "--worker-class", "gthread", "--threads", "4", "--no-control-socket"]
         address = ["--bind", f"127.0.0.1:{self.port}", "--log-level", "warning"]
         return [str(REFERENCE / "gunicorn"), *size, *address, "placement.wsgi.api:application"]
 
 
 class Both(NamedTuple):
-    """Two services with the same settings under the same Keystone."""
+    """Two services with the same settings and the same Keystone."""
 
     ours: Plimsoll
     theirs: Reference
 
-    def ask(self, method: str, path: str, token: str | None = None, body: Any = None, **more: str) -> Answer:
-        """Our answer, which is the reference's too."""
-        ours, theirs = (service.ask(method, path, token, body, **more) for service in self)
-        assert ours.essence == theirs.essence, f"{ours.essence}\n{theirs.essence}"
+    def send(
+        self, method: str, path: str, token: str | None = None, body: Any = None, **more: str
+    ) -> Response:
+        """Return Plimsoll's response, after checking that the reference's is equal."""
+        ours, theirs = (service.send(method, path, token, body, **more) for service in self)
+        assert ours.comparable == theirs.comparable, f"{ours.comparable}\n{theirs.comparable}"
         return ours
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A place to try settings in."""
+"""A clean environment for tests of settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plimsoll.server import supervisor
 
 @pytest.fixture
 def without_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No settings of the account that runs the tests, a directory of our own, and no server."""
+    """Remove the settings of the account that runs the tests, use an own directory, and start no server."""
     monkeypatch.chdir(tmp_path)
     before = dict(os.environ)
     for name in before:

@@ -45,15 +45,15 @@ def plimsoll(*arguments: str) -> Result:
     return CliRunner().invoke(main, arguments)
 
 
-def said(done: Result) -> str:
+def single_error(done: Result) -> str:
     assert done.exit_code == 1, done.output
     assert done.stderr.count("\n") == 1
     return done.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_misspelt_section_stops_every_command_and_is_pointed_out(file: Path, command: str) -> None:
-    error = said(plimsoll(*command.split()))
+def test_a_misspelt_section_fails_every_command_with_a_hint(file: Path, command: str) -> None:
+    error = single_error(plimsoll(*command.split()))
     assert error.startswith(
         f"Error: {file}: [placement_database] connection is required, and there is no section [placement_database]."
         f" {file}:3: did you mean [placement_database] by [placement_databse]?"
@@ -62,14 +62,14 @@ def test_a_misspelt_section_stops_every_command_and_is_pointed_out(file: Path, c
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
-def test_the_upgrade_check_does_not_call_it_a_success(file: Path, options: tuple[str, ...]) -> None:
+def test_the_upgrade_check_does_not_succeed(file: Path, options: tuple[str, ...]) -> None:
     done = plimsoll("status", "upgrade", "check", *options)
     assert done.exit_code == 255
     assert "did you mean [placement_database] by [placement_databse]?" in done.output
     assert "Success" not in done.output
 
 
-def test_the_configuration_check_calls_it_a_fault(file: Path) -> None:
+def test_the_configuration_check_reports_a_fault(file: Path) -> None:
     done = plimsoll("config", "check")
     assert done.exit_code == 2
     assert "fault    " in done.stdout
@@ -90,17 +90,19 @@ def test_commands_that_need_no_database_run_without_one(file: Path, command: str
         ("[database]\nconnection = x\n", "{file}:1: did you mean [placement_database] by [database]?"),
     ],
 )  # fmt: skip
-def test_what_is_missing_is_told_apart(file: Path, text: str, states: str) -> None:
+def test_the_message_distinguishes_missing_section_option_and_value(
+    file: Path, text: str, states: str
+) -> None:
     file.write_text(text)
-    assert states.format(file=file) in said(plimsoll("db", "version"))
+    assert states.format(file=file) in single_error(plimsoll("db", "version"))
 
 
-def test_without_any_file_it_says_where_one_is_looked_for(tmp_path: Path) -> None:
+def test_without_any_file_the_message_has_the_directories_searched(tmp_path: Path) -> None:
     del os.environ["OS_PLACEMENT_CONFIG_DIR"]
     os.environ["HOME"] = str(tmp_path)
     if Path("/etc/placement/placement.conf").exists():
         pytest.skip("this machine has a placement.conf")
-    error = said(plimsoll("db", "version"))
+    error = single_error(plimsoll("db", "version"))
     assert error.startswith(
         "Error: No configuration file was found, and [placement_database] connection is required."
     )
@@ -108,20 +110,18 @@ def test_without_any_file_it_says_where_one_is_looked_for(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["OS_PLACEMENT_DATABASE_CONNECTION", "OS_PLACEMENT_DATABSE__CONNECTION"])
-def test_a_misspelt_variable_is_pointed_out(file: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misspelt_variable_gets_a_hint(file: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "sqlite:////srv/placement.sqlite")
-    question = f"Did you mean OS_PLACEMENT_DATABASE__CONNECTION by the environment variable {name}?"
-    assert question in said(plimsoll("db", "version"))
+    hint = f"Did you mean OS_PLACEMENT_DATABASE__CONNECTION by the environment variable {name}?"
+    assert hint in single_error(plimsoll("db", "version"))
 
 
-def test_other_variables_of_the_section_are_not_taken_for_misspellings(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_variables_of_the_section_get_no_hint(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OS_PLACEMENT_DATABASE__SLAVE_CONNECTION", "sqlite:////srv/placement.sqlite")
-    assert "by the environment variable" not in said(plimsoll("db", "version"))
+    assert "by the environment variable" not in single_error(plimsoll("db", "version"))
 
 
-def test_the_wsgi_entry_raises_the_same_words(file: Path) -> None:
+def test_the_wsgi_entry_point_raises_the_same_message(file: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", "from plimsoll import wsgi; wsgi.load_application()"],
         capture_output=True,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is wrong with the settings is said in one line, with file, line, section and option, and never as a traceback."""
+"""Errors in settings are reported in one line, with file, line, section and option, and without a traceback."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_one_line(done: Result) -> bool:
     return done.exit_code in (1, 2) and done.stderr.count("\n") == 1 and done.stderr.startswith("Error: ")
 
 
-# What the file says from its second line on, and what is said of it. {here} is the directory of the file.
+# The text of the file from its second line on, and the expected error. {here} is the directory of the file.
 MISTAKES = {
     "a number": (
         "[placement_database]\nmax_retries = often",
@@ -59,12 +59,12 @@ MISTAKES = {
 @pytest.mark.parametrize(
     "command", [("serve", "--port", "0"), ("db", "version"), ("policy", "list")], ids=" ".join
 )
-def test_a_bad_value_is_named_by_every_command(file: Path, mistake: str, command: tuple[str, ...]) -> None:
-    text, says = MISTAKES[mistake]
+def test_every_command_reports_an_invalid_value(file: Path, mistake: str, command: tuple[str, ...]) -> None:
+    text, expected = MISTAKES[mistake]
     file.write_text(f"# ours\n{text}\n")
     done = plimsoll(*command, "--config-file", str(file))
     assert is_one_line(done), done.output
-    assert says.format(file=file) in done.stderr
+    assert expected.format(file=file) in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_bad_value_is_named_by_every_command(file: Path, mistake: str, command
 @pytest.mark.parametrize(
     "command", [("serve", "--port", "0"), ("db", "sync"), ("db", "verify")], ids=" ".join
 )
-def test_a_bad_url_is_named_with_its_place_and_not_shown(
+def test_an_invalid_url_is_reported_with_its_place_and_not_printed(
     file: Path, url: str, command: tuple[str, ...]
 ) -> None:
     file.write_text(f"[placement_database]\nconnection = {url}\n")
@@ -83,7 +83,9 @@ def test_a_bad_url_is_named_with_its_place_and_not_shown(
     assert "hush" not in done.output
 
 
-def test_a_bad_url_in_the_environment_is_named_with_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_url_in_the_environment_is_reported_with_the_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OS_PLACEMENT_DATABASE__CONNECTION", "oracle://u:hush@h/p")
     done = plimsoll("db", "version")
     assert done.stderr == (
@@ -93,22 +95,22 @@ def test_a_bad_url_in_the_environment_is_named_with_the_variable(monkeypatch: py
 
 
 @pytest.mark.parametrize(
-    ("setting", "says"),
+    ("setting", "expected"),
     [
         ("log_config_append = {here}/absent.ini", "log_config_append: {here}/absent.ini: No such file or directory"),
         ("log_config_append = {here}/garbage", "log_config_append: {here}/garbage: File contains no section headers"),
-        ("log_config_append = {here}/placement.conf", "log_config_append: {here}/placement.conf: this is no configuration"),
+        ("log_config_append = {here}/placement.conf", "log_config_append: {here}/placement.conf: not a configuration"),
         ("log_file = {here}/absent/placement.log", "log_file: {here}/absent: there is no such directory"),
         ("log_dir = {here}/absent", "log_dir: {here}/absent: there is no such directory"),
         ("log_file = {here}", "log_file: {here}: this is a directory"),
     ],
 )  # fmt: skip
-def test_a_log_that_cannot_be_written_stops_the_start(file: Path, setting: str, says: str) -> None:
+def test_a_log_that_cannot_be_written_stops_the_start(file: Path, setting: str, expected: str) -> None:
     (file.parent / "garbage").write_text("garbage")
     file.write_text(f"{NAMED}[DEFAULT]\n{setting.format(here=file.parent)}\n")
     done = plimsoll("serve", "--port", "0", "--config-file", str(file))
     assert is_one_line(done), done.output
-    assert f"{file}:4: [DEFAULT] {says.format(here=file.parent)}" in done.stderr
+    assert f"{file}:4: [DEFAULT] {expected.format(here=file.parent)}" in done.stderr
 
 
 def test_a_policy_that_is_broken_stops_the_start(file: Path) -> None:
@@ -119,7 +121,7 @@ def test_a_policy_that_is_broken_stops_the_start(file: Path) -> None:
     assert f"The policy cannot be used: {file.parent}/policy.yaml:2: " in done.stderr
 
 
-def test_a_plugin_for_keystone_that_is_not_there_stops_the_start(file: Path) -> None:
+def test_a_missing_plugin_for_keystone_stops_the_start(file: Path) -> None:
     file.write_text(f"{NAMED}[keystone_authtoken]\nauth_type = pasword\n")
     done = plimsoll("serve", "--port", "0", "--config-file", str(file))
     assert is_one_line(done), done.output
@@ -128,7 +130,7 @@ def test_a_plugin_for_keystone_that_is_not_there_stops_the_start(file: Path) -> 
     )
 
 
-def test_a_file_that_is_not_there_no_text_or_a_directory_is_named(
+def test_the_error_names_a_file_that_is_missing_binary_or_a_directory(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OS_PLACEMENT_CONFIG_DIR", str(file.parent))
@@ -153,7 +155,7 @@ except loader.ConfigError as error:
 """
 
 
-def test_a_file_that_may_not_be_read_is_named(file: Path) -> None:
+def test_the_error_names_a_file_without_read_permission(file: Path) -> None:
     file.write_text("[DEFAULT]\n")
     file.chmod(0)
     ran = subprocess.run(
@@ -167,7 +169,7 @@ def test_a_file_that_may_not_be_read_is_named(file: Path) -> None:
     assert ran.stdout == f"{file}: Permission denied\n", ran.stderr
 
 
-def test_several_mistakes_are_said_at_once(file: Path) -> None:
+def test_several_mistakes_are_reported_together(file: Path) -> None:
     file.write_text("[plimsoll]\nthreads = 0\n[placement_database]\nmax_retries = x\n")
     done = plimsoll("db", "version", "--config-file", str(file))
     assert done.stderr.count(f"{file}:") == 2
@@ -184,7 +186,7 @@ for entry in (wsgi.load_application, lambda: wsgi.application({}, None)):
 """
 
 
-def test_the_wsgi_entry_raises_the_same_words(file: Path) -> None:
+def test_the_wsgi_entry_point_raises_the_same_message(file: Path) -> None:
     file.write_text(f"[placement_database]\nconnection = nonsense\n[DEFAULT]\nlog_file = {file.parent}/log\n")
     ran = subprocess.run(
         [sys.executable, "-c", RAISED],
@@ -195,5 +197,5 @@ def test_the_wsgi_entry_raises_the_same_words(file: Path) -> None:
         cwd=ROOT,
         timeout=120,
     )
-    said = f"raised {file}:2: [placement_database] connection: {NOT_A_URL}"
-    assert [line[: len(said)] for line in ran.stdout.splitlines()] == [said, said], ran.stderr
+    expected = f"raised {file}:2: [placement_database] connection: {NOT_A_URL}"
+    assert [line[: len(expected)] for line in ran.stdout.splitlines()] == [expected, expected], ran.stderr

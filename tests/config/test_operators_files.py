@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Settings files as deployment tools and distributions write them: taken as they are, and to the same effect.
+"""Files that deployment tools and distributions write are accepted unchanged, with the same effect.
 
-`files/` holds one of each, with the sections that such a file has, and with values of our own.
+`files/` has one of each, with the sections of the original and with values of our own.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ for file in sys.argv[1:]:
 print(json.dumps(found, default=str))
 """
 
-# For each file: a service that is there, knows who may come in, and says so.
+# For each file: load the service, and print the status with and without the need for a token.
 SERVED = """
 import sys
 from plimsoll import wsgi
@@ -72,18 +72,18 @@ def named(file: Path) -> str:
 def theirs() -> dict[str, dict[str, Any]]:
     if not REFERENCE_PYTHON.exists():
         pytest.skip("needs the reference: make test installs it")
-    asked = subprocess.run(
+    process = subprocess.run(
         [REFERENCE_PYTHON, "-c", EFFECTIVE, *FILES], capture_output=True, text=True, check=False, cwd=ROOT
     )
-    assert asked.returncode == 0, asked.stderr
-    return dict(zip(map(named, FILES), json.loads(asked.stdout), strict=True))
+    assert process.returncode == 0, process.stderr
+    return dict(zip(map(named, FILES), json.loads(process.stdout), strict=True))
 
 
 @pytest.mark.parametrize("file", FILES, ids=named)
-def test_every_value_is_what_it_is_to_the_reference(file: Path, theirs: dict[str, dict[str, Any]]) -> None:
+def test_every_value_equals_that_of_the_reference(file: Path, theirs: dict[str, dict[str, Any]]) -> None:
     conf = loader.load([str(file)])
     wanted = theirs[named(file)]
-    # Where they have their own files.
+    # Paths that differ between the two services.
     for name in ("pybasedir", "state_path", "config_file", "config_dir"):
         if name not in file.read_text():
             wanted["DEFAULT"].pop(name)
@@ -95,8 +95,8 @@ def test_every_value_is_what_it_is_to_the_reference(file: Path, theirs: dict[str
 
 
 @pytest.mark.parametrize("file", FILES, ids=named)
-def test_what_is_ignored_is_no_reason_to_worry(file: Path) -> None:
-    assert [setting for setting in config_lint.settings(loader.load([str(file)])) if setting.matters] == []
+def test_ignored_settings_are_no_warnings(file: Path) -> None:
+    assert [setting for setting in config_lint.lint(loader.load([str(file)])) if setting.is_warning] == []
 
 
 @pytest.mark.parametrize("file", FILES, ids=named)
@@ -109,7 +109,7 @@ def test_the_options_of_the_plugin_are_known_and_no_secret_is_shown(file: Path) 
 
 
 def test_a_service_starts_with_each_of_them(tmp_path: Path) -> None:
-    """Only the database, the log and the token cache are others: what the files name is not on this machine."""
+    """Only the database, the log and the token cache are replaced: those of the files do not exist on this machine."""
     logging = tmp_path / "logging.conf"
     logging.write_text(
         "[loggers]\nkeys = root\n[handlers]\nkeys = null\n[formatters]\nkeys =\n"

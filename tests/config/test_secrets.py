@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A password need not stand in placement.conf: a second file, a directory or the environment may have it."""
+"""A password need not be in placement.conf: it can be in a second file, a directory or the environment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def is_used(here: Path, *options: str) -> bool:
-    """Does the database come from the secret, and all the rest from the file that everybody may read?"""
+    """Return True if the database comes from the secret file, and all other settings from the public file."""
     assert CliRunner().invoke(main, ["db", "sync", *options]).exit_code == 0
     shown = CliRunner().invoke(main, ["config", "show", *options]).stdout
     assert "[plimsoll] threads = 3" in shown
@@ -70,7 +70,7 @@ def test_the_environment(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_used(here, "--config-file", str(here / "placement.conf"))
 
 
-def test_a_directory_is_handed_to_the_workers(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_is_passed_to_the_workers(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLIMSOLL_CONFIG_FILES", raising=False)
     monkeypatch.setattr("plimsoll.server.supervisor.run", lambda *_, **__: None)
     (here / "credentials").mkdir()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The case files and how one of them becomes a runnable suite.
+"""The case files, and the test suite of each.
 
-Every file in the reference's wheel is taken as it is: nothing is edited, filtered by content or
-skipped. A selection by words only chooses what to run.
+Every file of the reference's wheel is used unmodified: no case is edited, filtered by content or skipped. Words on
+the command line only select the cases to run.
 """
 
 import unittest
@@ -20,18 +20,18 @@ DIRECTORY = Path(functional.__file__).parent / "gabbits"
 
 
 def files() -> list[Path]:
-    """All case files, the longest first so that parallel runs end together."""
+    """Return all case files, the longest first, so that parallel processes end at about the same time."""
     return sorted(DIRECTORY.glob("*.yaml"), key=lambda path: (-path.stat().st_size, path.name))
 
 
 def suite_of(path: Path, application: Callable[[], Any], words: Iterable[str]) -> unittest.TestSuite:
-    """The cases of one file that match one of the words (all, when there are none)."""
+    """Return the cases of one file that match one of the words; all, if there are no words."""
     whole: unittest.TestSuite = suitemaker.test_suite_from_dict(
         unittest.TestLoader(),
         path.stem,
         utils.load_yaml(yaml_file=str(path)),
         str(DIRECTORY),
-        str(uuid.uuid4()),  # the host name that the intercepted client believes to talk to
+        str(uuid.uuid4()),  # the host name of the intercepted requests
         8001,
         gabbits,
         application,
@@ -39,10 +39,10 @@ def suite_of(path: Path, application: Callable[[], Any], words: Iterable[str]) -
         handlers=[handler() for handler in handlers.RESPONSE_HANDLERS],
         inner_fixtures=[capture.Logging],
     )
-    wanted = [case for case in whole if matches(path, case, list(words))]
-    chosen: unittest.TestSuite = suite.GabbiSuite()
-    chosen.addTests(wanted)  # gabbi itself first runs the cases that a chosen one builds upon
-    return chosen
+    selected = [case for case in whole if matches(path, case, list(words))]
+    selection: unittest.TestSuite = suite.GabbiSuite()
+    selection.addTests(selected)  # gabbi itself first runs the cases that a selected one depends on
+    return selection
 
 
 def matches(path: Path, case: Any, words: list[str]) -> bool:

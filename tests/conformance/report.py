@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Counts the cases and words each failure with its request and its answer.
+"""Count the cases, and describe each failure with its request and its response.
 
-Skipped cases and unexpected successes are failures here: the promise is that every case runs and passes.
+Skipped cases and unexpected successes are failures: every case has to run and pass.
 """
 
 import json
@@ -16,7 +16,7 @@ LONGEST = 4000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of the cases of one file."""
+    """The result of the cases of one file."""
 
     file: str
     passed: int
@@ -24,7 +24,7 @@ class Outcome:
 
 
 class Report(unittest.TestResult):
-    """A test result that keeps one readable text for each failed case."""
+    """A test result with one text for each failed case."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +48,9 @@ class Report(unittest.TestResult):
         self._note(test, "passed although it is declared to fail")
 
     def _note(self, test: Any, reason: str) -> None:
-        self._failed[str(test)] = "\n".join((f"FAILED {title(test)}", request(test), answer(test), reason))
+        self._failed[str(test)] = "\n".join(
+            (f"FAILED {title(test)}", request_text(test), response_text(test), reason)
+        )
 
 
 def title(test: Any) -> str:
@@ -56,29 +58,29 @@ def title(test: Any) -> str:
     return f"{test.test_base_name}.yaml: {data['name']}" if data else str(test)
 
 
-def request(test: Any) -> str:
+def request_text(test: Any) -> str:
     data = getattr(test, "test_data", None)
     if not data:
         return ""
     lines = [f"> {data['method']} {data['url']}"]
     lines += [f"> {name}: {value}" for name, value in data["request_headers"].items()]
     if data["data"] != "":
-        lines.append(shortened(data["data"] if isinstance(data["data"], str) else json.dumps(data["data"])))
+        lines.append(shorten(data["data"] if isinstance(data["data"], str) else json.dumps(data["data"])))
     return "\n".join(lines)
 
 
-def answer(test: Any) -> str:
+def response_text(test: Any) -> str:
     response = getattr(test, "response", None)
     if response is None:
-        return "< no answer"
+        return "< no response"
     lines = [f"< {response['status']}"]
     shown = (
         item for item in response.items() if item[0] not in ("status", "reason", "http_protocol_version")
     )
     lines += [f"< {name}: {value}" for name, value in shown]
-    lines.append(shortened(str(getattr(test, "output", ""))))
+    lines.append(shorten(str(getattr(test, "output", ""))))
     return "\n".join(lines)
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ... ({len(text)} characters)"

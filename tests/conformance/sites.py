@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the databases of a run are: a directory of SQLite files, or a private server of PostgreSQL or MariaDB.
+"""The databases of a run: a directory of SQLite files, or a private server of PostgreSQL or MariaDB.
 
-A site makes a database, makes further ones like it, and removes them. It can be given to worker processes.
+A site creates databases, copies them and drops them. It can be passed to worker processes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ENGINES = ("sqlite", *SERVERS)
 
 
 class Site(Protocol):
-    """A place for databases of one kind. A private server is one."""
+    """A set of databases of one engine. A private server is one."""
 
     def url(self, database: str) -> str: ...
 
@@ -51,7 +51,7 @@ class Directory:
             self._file(name).touch()
 
     def drop_database(self, name: str) -> None:
-        for file in self.path.glob(f"{name}.db*"):  # the log and the locks beside it too
+        for file in self.path.glob(f"{name}.db*"):  # with the -wal and -shm files
             file.unlink(missing_ok=True)
 
     def _file(self, name: str) -> Path:
@@ -60,7 +60,7 @@ class Directory:
 
 @contextlib.contextmanager
 def opened(engine: str, directory: Path) -> Iterator[Site]:
-    """A site of this engine for the time of a run. Nothing has to be safe from a loss of power."""
+    """Open a site of this engine for one run. Servers run without fsync: the data need not survive a power failure."""
     if engine == "sqlite":
         yield Directory(directory)
         return
@@ -69,14 +69,14 @@ def opened(engine: str, directory: Path) -> Iterator[Site]:
 
 
 def without_process(server: Server) -> Server:
-    """The same server as other processes may have it: to use, not to stop."""
+    """Return a copy of the server for other processes, which can use it but not stop it."""
     view = copy.copy(server)
     view._process = view._guard = None
     return view
 
 
 def upstream_url(site: Site, database: str, charset: str = "utf8") -> str:
-    """The address of a database as those who run the reference write it; the charset is for MariaDB."""
+    """Return the URL of a database in the form that deployments of the reference use; the charset is for MariaDB."""
     url = make_url(site.url(database))
     if url.get_backend_name() == "postgresql":
         url = url.set(drivername="postgresql+psycopg2")
@@ -86,7 +86,7 @@ def upstream_url(site: Site, database: str, charset: str = "utf8") -> str:
 
 
 def scratch_directory(prefix: str) -> Path:
-    """Memory-backed when the system has it: a run commits thousands of times."""
+    """Create a temporary directory, in memory if the system has /dev/shm: a run commits thousands of times."""
     shared_memory = Path("/dev/shm")
     parent = shared_memory if os.access(shared_memory, os.W_OK) else None
     return Path(tempfile.mkdtemp(prefix=f"{prefix}-", dir=parent))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A service that runs as an example says: a command of ours or of another server, a port, a directory, a log."""
+"""A service that an example of deploy/ starts: a command, its port, its directory and its log."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.support.running import Client
-from tests.support.servers.processes import Guard, family, kill_family
+from tests.support.servers.processes import Guard, kill_process_tree, process_tree
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 120
 
 PACKAGES = (str(ROOT / "src"), sysconfig.get_path("purelib"))
-"""Where Python finds Plimsoll and what it needs."""
+"""The directories of Plimsoll and of its dependencies, for PYTHONPATH."""
 
 
 def settings(directory: Path, database: str | None = None, more: str = "") -> Path:
-    """A placement.conf for a test, in this directory."""
+    """Write a placement.conf for a test into this directory."""
     connection = database or f"sqlite:///{directory}/placement.sqlite"
     file = directory / "placement.conf"
     file.write_text(
@@ -36,13 +36,13 @@ def settings(directory: Path, database: str | None = None, more: str = "") -> Pa
 
 
 def environment(directory: Path) -> dict[str, str]:
-    """The environment of a service that finds its placement.conf in this directory."""
+    """Return the environment of a service with its placement.conf in this directory."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("OS_", "PYTHON"))}
     return clean | {"OS_PLACEMENT_CONFIG_DIR": str(directory), "PYTHONPATH": os.pathsep.join(PACKAGES)}
 
 
 class Deployed:
-    """A command that serves on a port until it is told to stop."""
+    """A command that serves on a port until a signal stops it."""
 
     def __init__(
         self,
@@ -50,14 +50,14 @@ class Deployed:
         port: int,
         directory: Path,
         environment: Mapping[str, str],
-        is_whole: Callable[[str], bool] = lambda log: True,
+        is_ready: Callable[[str], bool] = lambda log: True,
     ) -> None:
-        """`is_whole` tells by what it has logged since it was started whether all of its processes are ready."""
-        self.command = [str(word) for word in command]
+        """`is_ready` gets the log since the start and returns True if all processes are ready."""
+        self.command = [str(argument) for argument in command]
         self.port = port
         self.directory = directory
         self.environment = dict(environment)
-        self._is_whole = is_whole
+        self._is_ready = is_ready
         self._log_before = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._guard: Guard | None = None
@@ -69,7 +69,7 @@ class Deployed:
 
     @property
     def processes(self) -> list[int]:
-        return family(self.pid)
+        return process_tree(self.pid)
 
     def launch(self) -> Self:
         self._log_before = self._log.stat().st_size if self._log.exists() else 0
@@ -89,7 +89,7 @@ class Deployed:
     def start(self) -> Self:
         self.launch()
         deadline = time.monotonic() + SECONDS
-        while not (self._answers() and self._is_whole(self.log())):
+        while not (self._is_serving() and self._is_ready(self.log())):
             assert self.has_ended() is None, self.log()
             assert time.monotonic() < deadline, self.log()
             time.sleep(0.05)
@@ -100,14 +100,14 @@ class Deployed:
         return self._process.poll()
 
     def wait(self) -> int:
-        """Until it has ended by itself; its status."""
+        """Wait until the command ends; return its exit status."""
         assert self._process is not None
         status = self._process.wait(SECONDS)
         self._dismiss_guard()
         return status
 
     def stop(self) -> int:
-        """As a service manager does it."""
+        """Send SIGTERM, as a service manager does, and wait."""
         assert self._process is not None
         self._process.terminate()
         return self.wait()
@@ -118,7 +118,7 @@ class Deployed:
 
     def kill(self) -> None:
         if self._process is not None and self._process.poll() is None:
-            kill_family(self._process.pid)
+            kill_process_tree(self._process.pid)
             self._process.wait(SECONDS)
         self._dismiss_guard()
 
@@ -146,19 +146,19 @@ class Deployed:
             client.close()
 
     def call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """On a connection of its own, which any of the processes may take."""
+        """Send a request on a new connection, which any of the processes may accept."""
         with self.client() as client:
             return client.call(method, path, body)
 
     def log(self) -> str:
-        """What it has said since it was last started."""
+        """Return the log since the last start."""
         return self._log.read_bytes()[self._log_before :].decode(errors="replace")
 
     @property
     def _log(self) -> Path:
         return self.directory / "log"
 
-    def _answers(self) -> bool:
+    def _is_serving(self) -> bool:
         try:
             return self.call("GET", "/")[0] == 200
         except (OSError, http.client.HTTPException):

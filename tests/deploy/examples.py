@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The examples of deploy/ with other paths, ports, accounts and fewer processes, and all else as it stands."""
+"""The examples of deploy/, adapted for tests: other paths, ports, accounts, and fewer processes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def text(name: str) -> str:
     return (DEPLOY / name).read_text()
 
 
-def moved(name: str, places: Mapping[str, object]) -> str:
-    """An example in which these are replaced. Each of them has to be in it."""
+def adapted(name: str, places: Mapping[str, object]) -> str:
+    """Return an example with these texts replaced. Each of them must occur in it."""
     changed = text(name)
     for place, ours in places.items():
         assert place in changed, f"deploy/{name} has no {place!r}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""deploy/apache: Apache with mod_wsgi serves it as the example says."""
+"""deploy/apache: Apache with mod_wsgi serves with the configuration of the example."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy import deployed, drill, examples
+from tests.deploy import deployed, examples, scenarios
 from tests.deploy.deployed import Deployed
 from tests.support.servers import places, programs
 from tests.support.servers.places import free_port
@@ -24,8 +24,8 @@ MODULES = [Path("/usr/lib/apache2/modules"), Path("/usr/lib64/httpd/modules")]
 PROCESSES = 2
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 
-# What a machine's own configuration has, of which the example is a part.
-AROUND = """
+# The configuration of a server, which includes the example.
+SERVER_CONFIG = """
 ServerName localhost
 PidFile {directory}/pid
 ErrorLog {directory}/log
@@ -42,7 +42,7 @@ Include {directory}/plimsoll.conf
 
 
 def missing() -> str | None:
-    """Why Apache cannot be started here, if it cannot."""
+    """Return the reason if Apache cannot be started on this machine."""
     modules = next((place for place in MODULES if (place / "mod_wsgi.so").exists()), None)
     if modules is None or apache() is None:
         return "Apache or mod_wsgi is not installed"
@@ -68,7 +68,7 @@ pytestmark = pytest.mark.skipif(missing() is not None, reason=f"not run: Apache,
 
 @pytest.fixture
 def directory() -> Iterator[Path]:
-    """A directory that another account can use: Apache serves nobody as root."""
+    """A directory that another account can read: Apache does not serve as root."""
     directory = places.make_directory(in_memory=False)
     directory.chmod(0o755)
     yield directory
@@ -76,7 +76,7 @@ def directory() -> Iterator[Path]:
 
 
 def make_environment(place: Path) -> None:
-    """An environment of the Python that mod_wsgi has, with the packages of the one that runs this."""
+    """Create an environment for the Python of mod_wsgi, with the packages of the test environment."""
     make: list[str | Path] = [f"/usr/bin/{PYTHON}", "-m", "venv", "--without-pip", place]
     subprocess.run(make, check=True, capture_output=True, env={"PATH": os.environ["PATH"]})
     (place / "lib" / PYTHON / "site-packages" / "plimsoll.pth").write_text("\n".join(deployed.PACKAGES))
@@ -93,7 +93,7 @@ def service(directory: Path) -> Iterator[Deployed]:
     state.mkdir()
     os.chown(state, account.pw_uid, account.pw_gid)
     deployed.settings(state)
-    moved = examples.moved(
+    adapted = examples.adapted(
         "apache/plimsoll.conf",
         {
             "127.0.0.1:8778": f"127.0.0.1:{port}",
@@ -103,10 +103,10 @@ def service(directory: Path) -> Iterator[Deployed]:
             "/var/log/apache2/plimsoll.log": directory / "log",
         },
     )
-    (directory / "plimsoll.conf").write_text(moved)
+    (directory / "plimsoll.conf").write_text(adapted)
     modules = next(place for place in MODULES if (place / "mod_wsgi.so").exists())
     (directory / "httpd.conf").write_text(
-        AROUND.format(directory=directory, modules=modules, user=account.pw_name, group=group)
+        SERVER_CONFIG.format(directory=directory, modules=modules, user=account.pw_name, group=group)
     )
     command: list[str | Path] = [
         str(apache()),
@@ -123,14 +123,14 @@ def service(directory: Path) -> Iterator[Deployed]:
 
 
 def test_the_example_serves_and_restarts(service: Deployed) -> None:
-    host = drill.reads_and_writes(service)
-    drill.small_print(service)
-    drill.under_a_prefix(service)
+    host = scenarios.reads_and_writes(service)
+    scenarios.http_edge_cases(service)
+    scenarios.under_a_prefix(service)
     daemons = [pid for pid in service.processes if "wsgi:plimsoll" in name_of(pid)]
     assert len(daemons) == PROCESSES
     assert all(Path(f"/proc/{pid}").stat().st_uid != 0 for pid in daemons) or os.geteuid() != 0
     service.restart()
-    assert drill.used(service, host) == drill.ROOM
+    assert scenarios.used_amount(service, host) == scenarios.CAPACITY
 
 
 def name_of(pid: int) -> str:

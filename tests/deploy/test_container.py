@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""deploy/container: what its file tells to run works, and what it tells to start serves and is found healthy.
+"""deploy/container: the build steps of the Containerfile work, its command serves, and its health check succeeds.
 
-No image is built here. The steps of its build run in a directory, on packages that are installed already.
+No image is built here. The build steps run in a directory, with packages that are already installed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy import deployed, drill, examples
+from tests.deploy import deployed, examples, scenarios
 from tests.deploy.deployed import Deployed
 from tests.support.servers.places import free_port
 
@@ -48,7 +48,7 @@ def stages() -> list[Stage]:
     return found
 
 
-def test_what_is_copied_is_there_and_what_runs_is_not_root() -> None:
+def test_copied_files_exist_and_the_user_is_not_root() -> None:
     build, final = stages()
     for copied in build.all("COPY"):
         *sources, _ = copied.split()
@@ -63,17 +63,17 @@ def test_what_is_copied_is_there_and_what_runs_is_not_root() -> None:
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A directory as the first stage leaves its file system."""
+    """A directory with the files of the first stage's image."""
     root = tmp_path_factory.mktemp("image")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     for word, rest in stages()[0].steps:
-        moved = rest.replace("/opt/plimsoll", f"{root}/opt/plimsoll").replace("/source", f"{root}/source")
+        adapted = rest.replace("/opt/plimsoll", f"{root}/opt/plimsoll").replace("/source", f"{root}/source")
         if word == "COPY":
-            *sources, place = moved.split()
+            *sources, place = adapted.split()
             for source in sources:
                 copy(examples.ROOT / source, Path(place), is_inside=len(sources) > 1)
         elif word == "RUN":
-            command = re.sub(r"^python ", f"{sys.executable} ", moved)
+            command = re.sub(r"^python ", f"{sys.executable} ", adapted)
             done = subprocess.run(command, shell=True, env=environment, capture_output=True, text=True)
             if done.returncode and any(sign in done.stderr for sign in NO_INDEX):
                 pytest.skip("not run: the installation in a container, there is no index of packages")
@@ -92,12 +92,12 @@ def copy(source: Path, place: Path, *, is_inside: bool) -> None:
 
 
 def share_packages(environment: Path) -> None:
-    """What is installed where the tests run need not be fetched again."""
+    """Use the packages of the test environment, so that nothing is downloaded."""
     packages = environment / "lib" / PYTHON / "site-packages"
     (packages / "shared.pth").write_text(deployed.PACKAGES[1] + "\n")
 
 
-def test_what_is_built_serves_and_is_found_healthy(root: Path, tmp_path: Path) -> None:
+def test_the_built_image_serves_and_is_healthy(root: Path, tmp_path: Path) -> None:
     final, port = stages()[-1], free_port()
     deployed.settings(tmp_path)
     environment = deployed.environment(tmp_path)
@@ -113,17 +113,21 @@ def test_what_is_built_serves_and_is_found_healthy(root: Path, tmp_path: Path) -
         return [program, *words[1:]]
 
     (start,), (check,) = final.all("CMD"), final.all("HEALTHCHECK")
-    look = command(check.partition("CMD ")[2])
+    health_check = command(check.partition("CMD ")[2])
 
     def is_healthy() -> bool:
-        return subprocess.run(look, env=environment, capture_output=True, check=False).returncode == 0
+        return subprocess.run(health_check, env=environment, capture_output=True, check=False).returncode == 0
 
     assert not is_healthy()
     with Deployed(command(start), port, tmp_path, environment) as service:
         where = "import plimsoll; print(plimsoll.__file__)"
-        seen = subprocess.run([*look[:1], "-c", where], env=environment, capture_output=True, text=True)
-        assert seen.stdout.startswith(f"{root}/opt/plimsoll"), "it is the one that was built"
+        imported = subprocess.run(
+            [*health_check[:1], "-c", where], env=environment, capture_output=True, text=True
+        )
+        assert imported.stdout.startswith(f"{root}/opt/plimsoll"), (
+            "the health check uses the built environment"
+        )
         assert is_healthy()
-        drill.a_host(service)
+        scenarios.create_host(service)
         assert service.stop() == 0
     assert not is_healthy()

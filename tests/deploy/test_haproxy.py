@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""deploy/haproxy: TLS in front, services behind of which one may be down, and addresses that say https."""
+"""deploy/haproxy: HAProxy terminates TLS, skips a server that is down, and locations have https."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def make_certificate(file: Path) -> None:
 
 
 class Front:
-    """What clients see: a port with TLS."""
+    """The TLS port of HAProxy."""
 
     def __init__(self, port: int, certificate: Path) -> None:
         self.url = f"https://127.0.0.1:{port}"
         self._trusted = ssl.create_default_context(cafile=certificate.with_suffix(".crt"))
 
     def call(self, path: str, body: Any = None) -> tuple[int, str]:
-        """The status and the location of an answer to somebody who claims to have come without TLS."""
+        """Send a request with a forged x-forwarded-proto; return status and location of the response."""
         headers = {"x-auth-token": "admin", "x-forwarded-proto": "http", "content-type": "application/json"}
         content = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}{path}", content, headers)
         try:
-            with urllib.request.urlopen(request, timeout=30, context=self._trusted) as answer:
-                return answer.status, answer.headers.get("location", "")
+            with urllib.request.urlopen(request, timeout=30, context=self._trusted) as response:
+                return response.status, response.headers.get("location", "")
         except urllib.error.HTTPError as refused:
             with refused:
                 return refused.code, ""
@@ -67,10 +67,10 @@ def front(tmp_path: Path) -> Iterator[Front]:
         "10.0.0.10:8778": f"127.0.0.1:{port}",
         "/etc/haproxy/placement.pem": certificate,
         "10.0.0.11:8778": f"127.0.0.1:{behind}",
-        "10.0.0.12:8778": f"127.0.0.1:{free_port()}",  # nobody is there
+        "10.0.0.12:8778": f"127.0.0.1:{free_port()}",  # no server there
         "10.0.0.13:8778": f"127.0.0.1:{behind}",
     }
-    (tmp_path / "plimsoll.cfg").write_text(examples.moved("haproxy/plimsoll.cfg", places))
+    (tmp_path / "plimsoll.cfg").write_text(examples.adapted("haproxy/plimsoll.cfg", places))
     environment = deployed.environment(tmp_path)
     service = Deployed([PLIMSOLL, "serve", "--port", str(behind)], behind, tmp_path, environment)
     proxy = Deployed(["haproxy", "-f", tmp_path / "plimsoll.cfg"], port, tmp_path, environment)
@@ -94,8 +94,8 @@ def test_the_example_serves_and_its_addresses_are_those_of_the_front(front: Fron
 
 
 def serves(front: Front) -> bool:
-    """A server that is down is found so by some checks. Until then it costs answers, and afterwards none."""
+    """Return True if all requests succeed. Until HAProxy's checks have found the server that is down, some fail."""
     try:
         return all(front.call("/resource_providers")[0] == 200 for _ in range(12))
-    except OSError:  # it does not listen yet
+    except OSError:  # HAProxy does not listen yet
         return False

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The guide to deployment tells of every example how it was run, and each of them has a test."""
+"""The deployment guide states for every example how it was run, and each example has a test."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ GUIDED = {name: text for name, text in PAGES.items() if "guides/" in name or nam
 
 
 def blocks(text: str) -> str:
-    """The lines to copy."""
+    """Return the commands of the page's code blocks."""
     return "\n".join(re.findall(r"^ *```(?:console|sh)[^\n]*\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL))
 
 
@@ -65,13 +65,13 @@ def test_containers_are_probed_for_liveness() -> None:
     assert "127.0.0.1:8778/healthz'" in PAGES["deploy/container/Containerfile"]
 
 
-def test_what_haproxy_sends_again_is_said_once() -> None:
+def test_the_retries_of_haproxy_are_described_once() -> None:
     example = PAGES["deploy/haproxy/plimsoll.cfg"]
-    told = re.findall(
+    settings = re.findall(
         r"`((?:retry-on|option redispatch|http-request disable)[^`]*)`", "".join(PAGES.values())
     )
-    assert len(told) == 3
-    assert [setting for setting in told if f"    {setting}\n" not in example] == []
+    assert len(settings) == 3
+    assert [setting for setting in settings if f"    {setting}\n" not in example] == []
 
 
 def test_each_file_of_secrets_has_one_owner_and_one_mode() -> None:
@@ -106,7 +106,7 @@ def test_guides_call_the_command_by_its_path(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_installing_is_told_in_one_way(page: str) -> None:
+def test_all_pages_install_in_the_same_way(page: str) -> None:
     text = PAGES[page]
     for line in re.findall(
         r"^.*pip install.*(?:\\\n.*)?$",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rights that the page on hardening grants are enough to make the tables and to serve, and none is too many."""
+"""The database rights of docs/guides/hardening.md are sufficient to create the tables and to serve, and all are needed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 from sqlalchemy import make_url
 
 from plimsoll.storage.database import Database
-from plimsoll.storage.errors import DatabaseFault, Refusing
+from plimsoll.storage.errors import DatabaseFault, NotWritable
 from plimsoll.storage.maintenance import foreign_writes
 from tests.support.api import api
 from tests.support.databases import Databases, ServerDatabases
-from tests.takeover.test_rights import serve
+from tests.takeover.test_rights import write_to_every_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "hardening.md"
 OWNER, SERVICE = "plimsoll_owner", "plimsoll_service"
@@ -29,7 +29,7 @@ def statements(name: str) -> list[str]:
 
 
 class Site:
-    """A database of which there is nothing, and the accounts of the page."""
+    """An empty database, and the accounts of the page."""
 
     def __init__(self, databases: ServerDatabases, url: str) -> None:
         self._url = url
@@ -45,7 +45,7 @@ class Site:
         self.run(*statements(f"{self.engine}-{step}"))
 
     def rights(self, account: str) -> list[str]:
-        """What the page grants to an account on tables."""
+        """Return the rights on tables that the page grants to an account."""
         step = "owner" if account == OWNER else "service"
         granted = " ".join(statements(f"{self.engine}-{step}"))
         (listed,) = re.findall(r"GRANT (SELECT.*?) ON", granted)
@@ -61,16 +61,16 @@ class Site:
         return url.render_as_string(hide_password=False)
 
     def sync(self, account: str = OWNER) -> None:
-        """What `plimsoll db sync` does."""
+        """Do the same as `plimsoll db sync`."""
         database = Database(self.as_account(account))
         try:
             foreign_writes.take_over(database)
         finally:
             database.dispose()
 
-    def serve(self) -> None:
+    def write_to_every_table(self) -> None:
         with api(self.as_account(SERVICE), placement_database__sync_on_startup=False) as service:
-            serve(service)
+            write_to_every_table(service)
 
     def forget(self) -> None:
         if self.engine == "mariadb":
@@ -93,15 +93,15 @@ def site(databases: Databases) -> Iterator[Site]:
             site.forget()
 
 
-def test_one_account_makes_the_tables_and_the_other_serves_and_makes_none(site: Site) -> None:
+def test_one_account_creates_the_tables_and_the_other_can_only_serve(site: Site) -> None:
     site.grant("owner")
     site.grant("service")
-    with pytest.raises(Refusing):
+    with pytest.raises(NotWritable):
         site.sync(SERVICE)
     site.sync()
     if site.engine == "postgresql":
         site.grant("versions")
-    site.serve()
+    site.write_to_every_table()
 
 
 def test_no_right_of_the_service_is_one_too_many(site: Site) -> None:
@@ -111,7 +111,7 @@ def test_no_right_of_the_service_is_one_too_many(site: Site) -> None:
     for right in site.rights(SERVICE):
         site.revoke(right, SERVICE)
         with pytest.raises((AssertionError, DatabaseFault)):
-            site.serve()
+            site.write_to_every_table()
         restored = "placement.*" if site.engine == "mariadb" else "ALL TABLES IN SCHEMA public"
         site.run(f"GRANT {right} ON {restored} TO {SERVICE}")
 

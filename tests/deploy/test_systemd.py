@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""deploy/systemd: systemd finds no fault with the unit, and its commands start, reload and stop the service.
+"""deploy/systemd: `systemd-analyze verify` accepts the unit, and its commands start, reload and stop the service.
 
-They run as plain processes, with what systemd would give them: a socket for notices, a directory of credentials.
+They run as plain processes, with the notification socket and the credentials directory that systemd would pass.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy import deployed, drill, examples
+from tests.deploy import deployed, examples, scenarios
 from tests.deploy.deployed import Deployed
 from tests.support.servers.places import free_port
 
@@ -30,7 +30,7 @@ PLIMSOLL = Path(sys.executable).with_name("plimsoll")
 
 
 def last(text: str, option: str) -> str:
-    """The value that an option of a unit has in the end."""
+    """Return the last value of an option of a unit, which is in force."""
     found = re.findall(rf"^{option}=(.*)$", text.replace("\\\n", " "), re.MULTILINE)
     assert found, f"no {option}="
     return str(found[-1])
@@ -41,7 +41,7 @@ def words(command: str, **variables: str) -> list[str]:
 
 
 class Manager:
-    """What a service sees of systemd, and what it has told it."""
+    """The parts of systemd that a service uses: notifications, credentials, signals."""
 
     def __init__(self, directory: Path, unit: str) -> None:
         self.port = free_port()
@@ -64,12 +64,12 @@ class Manager:
         self._unit = unit
 
     def notices(self) -> list[str]:
-        said = []
+        notices = []
         while True:
             try:
-                said.append(self._socket.recv(4096).decode())
+                notices.append(self._socket.recv(4096).decode())
             except BlockingIOError:
-                return said
+                return notices
 
     def reload(self) -> None:
         subprocess.run(words(last(self._unit, "ExecReload"), MAINPID=str(self.service.pid)), check=True)
@@ -93,34 +93,34 @@ def managers() -> Iterator[list[Manager]]:
 def test_systemd_finds_no_fault(tmp_path: Path) -> None:
     (tmp_path / "plimsoll.service.d").mkdir()
     places = {"/opt/plimsoll/bin/plimsoll": PLIMSOLL}
-    (tmp_path / "plimsoll.service").write_text(examples.moved(UNIT, places))
-    (tmp_path / "plimsoll.service.d" / "secrets.conf").write_text(examples.moved(SECRETS, places))
+    (tmp_path / "plimsoll.service").write_text(examples.adapted(UNIT, places))
+    (tmp_path / "plimsoll.service.d" / "secrets.conf").write_text(examples.adapted(SECRETS, places))
     verified = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", str(tmp_path / "plimsoll.service")],
         capture_output=True,
         text=True,
-        # Only what is wrong with this unit counts, not what is with the machine's.
+        # Ignore problems of the machine's other units.
         env=os.environ | {"SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
     )
     ours = [line for line in verified.stderr.splitlines() if "plimsoll" in line or "secrets.conf" in line]
     assert ours == []
 
 
-def test_the_unit_starts_says_so_reloads_and_stops(tmp_path: Path, managers: list[Manager]) -> None:
+def test_the_unit_starts_notifies_reloads_and_stops(tmp_path: Path, managers: list[Manager]) -> None:
     deployed.settings(tmp_path)
     manager = Manager(tmp_path, examples.text(UNIT))
     managers.append(manager)
     service = manager.service.launch()
     deadline = time.monotonic() + deployed.SECONDS
-    while not (said := manager.notices()):
+    while not (notices := manager.notices()):
         assert service.has_ended() is None and time.monotonic() < deadline, service.log()
         time.sleep(0.05)
-    assert said == ["READY=1"]
-    assert service.call("GET", "/")[0] == 200, "who was told that it is ready can rely on that"
-    host = drill.reads_and_writes(service)
-    drill.small_print(service)
+    assert notices == ["READY=1"]
+    assert service.call("GET", "/")[0] == 200, "it serves after it has sent READY=1"
+    host = scenarios.reads_and_writes(service)
+    scenarios.http_edge_cases(service)
     manager.reload()
-    assert drill.used(service, host) == drill.ROOM
+    assert scenarios.used_amount(service, host) == scenarios.CAPACITY
     assert service.has_ended() is None
     assert service.stop() == 0, service.log()
 
@@ -135,5 +135,5 @@ def test_secrets_are_read_from_the_credentials(tmp_path: Path, managers: list[Ma
     assert source == f"/etc/placement/{named}"
     (manager.credentials / named).write_text(f"[placement_database]\nconnection = sqlite:///{secret}\n")
     with manager.service as service:
-        drill.a_host(service)
+        scenarios.create_host(service)
     assert secret.exists()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""deploy/uwsgi: uWSGI serves it as the example says, and whoever loads before the processes are forked is safe too."""
+"""deploy/uwsgi: uWSGI serves with the configuration of the example, also if it loads before it forks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy import deployed, drill, examples
+from tests.deploy import deployed, examples, scenarios
 from tests.deploy.deployed import Deployed
 from tests.support.databases import Databases
 from tests.support.servers.places import free_port
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not UWSGI.exists(), reason="not run: uWSGI, pyuw
 
 
 def uwsgi(directory: Path, database: str | None = None, lines: dict[str, str] | None = None) -> Deployed:
-    """uWSGI with the example, some lines of which are others."""
+    """Return uWSGI with the example, of which some lines are replaced."""
     port = free_port()
     deployed.settings(directory, database)
     places = {
@@ -37,7 +37,7 @@ def uwsgi(directory: Path, database: str | None = None, lines: dict[str, str] | 
         "virtualenv = /opt/plimsoll": f"virtualenv = {sys.prefix}",
     }
     file = directory / "plimsoll-uwsgi.ini"
-    file.write_text(examples.moved("uwsgi/plimsoll-uwsgi.ini", places | (lines or {})))
+    file.write_text(examples.adapted("uwsgi/plimsoll-uwsgi.ini", places | (lines or {})))
     loads = PROCESSES if lines is None else 1
     return Deployed(
         [UWSGI, "--ini", file],
@@ -49,34 +49,34 @@ def uwsgi(directory: Path, database: str | None = None, lines: dict[str, str] | 
 
 
 def has_loaded(log: str, times: int) -> bool:
-    """Of a process that still loads, uWSGI forgets that it is to stop."""
+    """Return True if the processes have loaded: uWSGI ignores a stop while a process still loads."""
     return log.count("WSGI app 1 (mountpoint='/') ready") == times and f"worker {PROCESSES} (pid" in log
 
 
 def test_the_example_serves(databases: Databases, tmp_path: Path) -> None:
     with databases.fresh() as url, uwsgi(tmp_path, url) as service:
-        drill.reads_and_writes(service)
-        drill.small_print(service)
-        drill.under_a_prefix(service)
+        scenarios.reads_and_writes(service)
+        scenarios.http_edge_cases(service)
+        scenarios.under_a_prefix(service)
 
 
-def test_processes_that_are_forked_after_loading_begin_anew(databases: Databases, tmp_path: Path) -> None:
-    """Without lazy-apps the first process loads, and the others are forked off, of which Python is not told."""
+def test_processes_forked_after_loading_load_their_own_service(databases: Databases, tmp_path: Path) -> None:
+    """Without lazy-apps the first process loads and forks the others, without Python's fork hooks."""
     lines = {"lazy-apps = true": "lazy-apps = false"}
     with databases.fresh() as url, uwsgi(tmp_path, url, lines) as service:
-        drill.reads_and_writes(service)
+        scenarios.reads_and_writes(service)
         assert len(service.processes) == 1 + PROCESSES
 
 
 def test_a_process_may_load_with_its_first_request(tmp_path: Path) -> None:
     lines = {"lazy-apps = true": "lazy-apps = false", "load_application()": "application"}
     with uwsgi(tmp_path, lines=lines) as service:
-        drill.reads_and_writes(service)
+        scenarios.reads_and_writes(service)
 
 
-def test_a_reload_and_a_stop_cut_no_claim(tmp_path: Path) -> None:
+def test_a_reload_and_a_stop_abort_no_claim(tmp_path: Path) -> None:
     with uwsgi(tmp_path) as service:
-        host = drill.a_host(service, 100_000)
+        host = scenarios.create_host(service, 100_000)
         before = set(service.processes)
         os.kill(service.pid, signal.SIGHUP)
         deadline = time.monotonic() + deployed.SECONDS
@@ -84,10 +84,10 @@ def test_a_reload_and_a_stop_cut_no_claim(tmp_path: Path) -> None:
             assert time.monotonic() < deadline, service.log()
             time.sleep(0.1)
         assert before & set(service.processes) == {service.pid}
-        granted, well = drill.claim_until_stopped(service, host, enough=100)
+        granted, well = scenarios.claim_until_stopped(service, host, enough=100)
         assert well, service.log()
         service.start()
-        assert drill.used(service, host) == granted
+        assert scenarios.used_amount(service, host) == granted
 
 
 def test_a_start_that_cannot_succeed_fails(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Plimsoll and the reference, side by side: the same random worlds, the same random requests.
+"""Plimsoll and the reference with the same random initial data and the same random requests.
 
-Every answer and the state after every write are compared; a seed repeats a run exactly. See
+Every response and the state after every write are compared; a seed repeats a run exactly. See
 `python -m tests.differential --help`.
 """

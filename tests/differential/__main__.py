@@ -2,7 +2,7 @@
 
 """`python -m tests.differential`: compare Plimsoll with the reference over many random requests.
 
-Prints every difference with its request and both answers, a line for each seed, and at the end
+Prints every difference with its request and both responses, a line for each seed, and at the end
 `N passed, M failed`, counting requests. The exit status is 0 when nothing differed.
 """
 
@@ -15,8 +15,8 @@ from pathlib import Path
 
 from tests.conformance import sites
 from tests.differential import sabotage
-from tests.differential.report import Summary, Wanted
-from tests.differential.run import Settings, make_models
+from tests.differential.report import ReportOptions, Summary
+from tests.differential.run import Settings, create_templates
 from tests.differential.seeds import run_seed
 
 
@@ -27,26 +27,33 @@ def arguments() -> argparse.Namespace:
         "--seed", type=int, action="append", help="run this seed (repeatable) instead of --seeds"
     )
     parser.add_argument(
-        "--requests", type=int, default=1000, help="requests per seed, after its world is built"
+        "--requests", type=int, default=1000, help="requests per seed, after its initial data is created"
     )
     parser.add_argument("--database", choices=sites.ENGINES, default="sqlite")
     parser.add_argument("--against", choices=("plimsoll", "reference"), default="plimsoll")
     parser.add_argument(
-        "--workers", type=int, default=1, help="worker processes of Plimsoll, all of them asked"
+        "--workers",
+        type=int,
+        default=1,
+        help="worker processes of Plimsoll; requests are sent to all of them",
     )
-    parser.add_argument("--sabotage", choices=sabotage.WAYS, help="spoil answers or state: the run must fail")
+    parser.add_argument(
+        "--sabotage", choices=sabotage.KINDS, help="corrupt responses or state: the run must fail"
+    )
     parser.add_argument("--strict", action="store_true", help="count different wording as a failure too")
     parser.add_argument("--wording", action="store_true", help="print each difference of wording")
-    parser.add_argument("--coverage", action="store_true", help="print how often each kind had each status")
+    parser.add_argument("--coverage", action="store_true", help="print the count of each kind and status")
     parser.add_argument("--keep", action="store_true", help="keep the logs, and the files of SQLite")
     parser.add_argument("--minimise", action="store_true", help="shorten the first difference of each seed")
     parser.add_argument("--jobs", type=int, default=2, help="seeds to run at the same time")
-    parser.add_argument("--most", type=int, default=20, help="print at most so many differences of a seed")
+    parser.add_argument(
+        "--most", type=int, default=20, help="maximum number of differences to print per seed"
+    )
     return parser.parse_args()
 
 
-def wanted(options: argparse.Namespace) -> Wanted:
-    return Wanted(options.most, options.wording, options.minimise, options.keep)
+def report_options(options: argparse.Namespace) -> ReportOptions:
+    return ReportOptions(options.most, options.wording, options.minimise, options.keep)
 
 
 def main() -> int:
@@ -66,15 +73,15 @@ def main() -> int:
 
 
 def run(options: argparse.Namespace, scratch: Path) -> Summary:
-    """All the seeds, each told as it ends."""
+    """Run all seeds in a process pool and print each result as it ends."""
     seeds = options.seed or list(range(1, options.seeds + 1))
     summary = Summary()
     with sites.opened(options.database, scratch) as site:
         settings = Settings(
             site, options.requests, options.against, options.workers, options.sabotage, options.keep
         )
-        make_models(settings, scratch)
-        task = partial(run_seed, settings=settings, wanted=wanted(options), scratch=scratch)
+        create_templates(settings, scratch)
+        task = partial(run_seed, settings=settings, options=report_options(options), scratch=scratch)
         with ProcessPoolExecutor(options.jobs) as pool:
             for tally, text in pool.map(task, seeds):
                 print(text, flush=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A difference to be explained: the request, both answers, and what was known when it was sent."""
+"""A difference between two responses, with the data that a known fault needs to explain it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import dataclass
 
 from tests.differential.compare import Verdict
 from tests.differential.requests import Request
-from tests.differential.servers import Answer
+from tests.differential.servers import Response
 from tests.differential.state import State
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A request with both answers, the state it met, and a way to ask the reference something else."""
+    """A request, both responses, the state before it, and a function that sends other requests to the reference."""
 
     request: Request
-    reference: Answer
-    ours: Answer
+    reference: Response
+    ours: Response
     verdict: Verdict
     state: State
-    ask_reference: Callable[[Request], Answer]
+    send_to_reference: Callable[[Request], Response]
     against_reference: bool = False

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Finds a short sequence of requests that still shows a difference.
+"""Find a short sequence of requests that still shows a difference.
 
-The recorded requests up to the first difference are sent again to fresh servers, without ever larger or
-smaller parts of them, as long as the last request still differs.
+The recorded requests up to the first difference are sent again to fresh servers, with parts of decreasing size left
+out, as long as the last request still differs.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from tests.differential.session import Outcome, Session
 
 
 def minimise(history: Sequence[Outcome], settings: Settings, directory: Path) -> list[Request]:
-    """The shortest list found; its last request is the one that differs."""
+    """Return the shortest list found; its last request is the one that differs."""
     end = next(number for number, outcome in enumerate(history) if not outcome.equal)
     last = history[end].request
     attempts = count()
@@ -25,27 +25,27 @@ def minimise(history: Sequence[Outcome], settings: Settings, directory: Path) ->
     def differs(before: list[Request]) -> bool:
         return last_differs([*before, last], settings, directory / str(next(attempts)))
 
-    # Reads and refused writes change nothing, so they can hardly matter.
+    # Reads and refused writes change nothing, so they are left out first.
     effective = [
         outcome.request
         for outcome in history[:end]
         if outcome.request.method != "GET" and 200 <= outcome.reference.status < 300
     ]
     whole = [outcome.request for outcome in history[:end]]
-    kept = effective if differs(effective) else whole
-    size = max(1, len(kept) // 2)
-    while kept:
-        kept, shortened = without_parts(kept, size, differs)
+    remaining = effective if differs(effective) else whole
+    size = max(1, len(remaining) // 2)
+    while remaining:
+        remaining, shortened = without_parts(remaining, size, differs)
         if size == 1 and not shortened:
             break
         size = max(1, size // 2)
-    return [*kept, last]
+    return [*remaining, last]
 
 
 def without_parts(
     requests: list[Request], size: int, differs: Callable[[list[Request]], bool]
 ) -> tuple[list[Request], bool]:
-    """Leave out every part of this size that is not needed."""
+    """Remove every part of this size that is not needed for the difference."""
     start, shortened = 0, False
     while start < len(requests):
         shorter = requests[:start] + requests[start + size :]

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The mixture: which kind of request comes next, and whether it is spoiled."""
+"""Choose the kind of the next random request, and whether it is mutated."""
 
 from collections.abc import Callable
 
-from tests.differential import candidates, changes, claims, reads, spoil
-from tests.differential.requests import Dice, Request
+from tests.differential import candidates, changes, claims, mutations, reads
+from tests.differential.requests import Request, SeededRandom
+from tests.differential.sample_data import SampleData
 from tests.differential.state import State
-from tests.differential.words import Words
 
-Generator = Callable[[Dice, Words, State], Request]
+Generator = Callable[[SeededRandom, SampleData, State], Request]
 
-SPOILED = 0.16
+MUTATED_SHARE = 0.16
 
 WEIGHTS: tuple[tuple[Generator, int], ...] = (
-    (candidates.ask, 300),
+    (candidates.search, 300),
     (claims.put, 130),
     (claims.post, 60),
     (claims.delete, 35),
@@ -41,7 +41,7 @@ WEIGHTS: tuple[tuple[Generator, int], ...] = (
 )
 
 
-def following(dice: Dice, vocabulary: Words, state: State) -> Request:
-    """The next request for a world in this state."""
-    request = dice.weighted(WEIGHTS)(dice, vocabulary, state)
-    return spoil.spoiled(dice, request) if dice.chance(SPOILED) else request
+def next_request(rng: SeededRandom, data: SampleData, state: State) -> Request:
+    """Return the next random request for this state."""
+    request = rng.weighted(WEIGHTS)(rng, data, state)
+    return mutations.mutated(rng, request) if rng.chance(MUTATED_SHARE) else request

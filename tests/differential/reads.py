@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from tests.differential.candidates import aggregates_of, some_resources, traits_of
 from tests.differential.conditions import on_aggregates, on_traits
-from tests.differential.requests import Dice, Request, read
+from tests.differential.requests import Request, SeededRandom, read
+from tests.differential.sample_data import CLASSES, SHARES, TRAITS, SampleData, similar_text
 from tests.differential.state import State
-from tests.differential.words import CLASSES, SHARES, TRAITS, Words, kin
 
 PARTS = (
     ("", 0),
@@ -20,90 +20,90 @@ PARTS = (
 )
 
 
-def some_provider(dice: Dice, vocabulary: Words, state: State) -> str:
+def some_provider(rng: SeededRandom, data: SampleData, state: State) -> str:
     known: Iterable[str] = state.providers
-    return dice.pick(known) if state.providers and dice.chance(0.93) else dice.pick(vocabulary.strangers)
+    return rng.pick(known) if state.providers and rng.chance(0.93) else rng.pick(data.absent_uuids)
 
 
-def provider_part(dice: Dice, vocabulary: Words, state: State) -> Request:
-    part, since = dice.pick(PARTS)
-    path = f"/resource_providers/{some_provider(dice, vocabulary, state)}{part}"
-    return read(f"provider{part}", path, dice.version(since))
+def provider_part(rng: SeededRandom, data: SampleData, state: State) -> Request:
+    part, since = rng.pick(PARTS)
+    path = f"/resource_providers/{some_provider(rng, data, state)}{part}"
+    return read(f"provider{part}", path, rng.version(since))
 
 
-def inventory(dice: Dice, vocabulary: Words, state: State) -> Request:
-    if state.inventories and dice.chance(0.85):
-        provider, name = dice.pick(state.inventories)
+def inventory(rng: SeededRandom, data: SampleData, state: State) -> Request:
+    if state.inventories and rng.chance(0.85):
+        provider, name = rng.pick(state.inventories)
     else:
-        provider, name = some_provider(dice, vocabulary, state), dice.pick((*CLASSES, "NOT_A_CLASS"))
-    return read("inventory", f"/resource_providers/{provider}/inventories/{name}", dice.version())
+        provider, name = some_provider(rng, data, state), rng.pick((*CLASSES, "NOT_A_CLASS"))
+    return read("inventory", f"/resource_providers/{provider}/inventories/{name}", rng.version())
 
 
-def providers(dice: Dice, vocabulary: Words, state: State) -> Request:
-    version = dice.version(dice.pick((0, 3, 4, 14, 18, 22, 24, 32, 39)))
-    meant = (dice.pick(state.providers),)
+def providers(rng: SeededRandom, data: SampleData, state: State) -> Request:
+    version = rng.version(rng.pick((0, 3, 4, 14, 18, 22, 24, 32, 39)))
+    target = (rng.pick(state.providers),)
     query: list[tuple[str, str]] = []
-    if dice.chance(0.1):
-        query.append(("uuid", some_provider(dice, vocabulary, state)))
-    if dice.chance(0.1) and state.providers:
-        name = dice.pick(state.providers.values()).name or "nameless"
-        query.append(("name", kin(dice, name) if dice.chance(0.4) else name))
-    if version >= 3 and dice.chance(0.3):
-        times = dice.number(1, 2) if version >= 24 else 1
+    if rng.chance(0.1):
+        query.append(("uuid", some_provider(rng, data, state)))
+    if rng.chance(0.1) and state.providers:
+        name = rng.pick(state.providers.values()).name or "nameless"
+        query.append(("name", similar_text(rng, name) if rng.chance(0.4) else name))
+    if version >= 3 and rng.chance(0.3):
+        times = rng.number(1, 2) if version >= 24 else 1
         query += [
-            ("member_of", on_aggregates(dice, vocabulary, version, aggregates_of(state, meant)))
+            ("member_of", on_aggregates(rng, data, version, aggregates_of(state, target)))
             for _ in range(times)
         ]
-    if version >= 4 and dice.chance(0.4):
-        query.append(("resources", some_resources(dice, state)))
-    if version >= 14 and dice.chance(0.15):
-        query.append(("in_tree", some_provider(dice, vocabulary, state)))
-    if version >= 18 and dice.chance(0.4):
-        times = dice.number(1, 2) if version >= 39 else 1
-        query += [("required", on_traits(dice, version, traits_of(state, meant))) for _ in range(times)]
+    if version >= 4 and rng.chance(0.4):
+        query.append(("resources", some_resources(rng, state)))
+    if version >= 14 and rng.chance(0.15):
+        query.append(("in_tree", some_provider(rng, data, state)))
+    if version >= 18 and rng.chance(0.4):
+        times = rng.number(1, 2) if version >= 39 else 1
+        query += [("required", on_traits(rng, version, traits_of(state, target))) for _ in range(times)]
     return read("providers", "/resource_providers", version, query)
 
 
-def allocations(dice: Dice, vocabulary: Words, state: State) -> Request:
+def allocations(rng: SeededRandom, data: SampleData, state: State) -> Request:
     known: Iterable[str] = state.consumers
-    consumer = dice.pick(known) if state.consumers and dice.chance(0.8) else dice.pick(vocabulary.consumers)
-    return read("allocations", f"/allocations/{consumer}", dice.version())
+    consumer = rng.pick(known) if state.consumers and rng.chance(0.8) else rng.pick(data.consumers)
+    return read("allocations", f"/allocations/{consumer}", rng.version())
 
 
-def usages(dice: Dice, vocabulary: Words, state: State) -> Request:
-    version = dice.version(dice.pick((9, 9, 38)))
-    query = [("project_id", dice.pick((*vocabulary.projects, "nobody")))]
-    if dice.chance(0.4):
-        query.append(("user_id", dice.pick((*vocabulary.users, "nobody"))))
-    if version >= 38 and dice.chance(0.6):
-        query.append(("consumer_type", dice.pick((*vocabulary.types, "all", "unknown", "UNHEARD", "allx"))))
+def usages(rng: SeededRandom, data: SampleData, state: State) -> Request:
+    version = rng.version(rng.pick((9, 9, 38)))
+    query = [("project_id", rng.pick((*data.projects, "nobody")))]
+    if rng.chance(0.4):
+        query.append(("user_id", rng.pick((*data.users, "nobody"))))
+    if version >= 38 and rng.chance(0.6):
+        query.append(("consumer_type", rng.pick((*data.types, "all", "unknown", "UNHEARD", "allx"))))
     return read("usages", "/usages", version, query)
 
 
-def traits(dice: Dice, vocabulary: Words, state: State) -> Request:
-    version = dice.version(6)
-    if dice.chance(0.4):
-        name = dice.pick((*TRAITS, *sorted(state.custom_traits), "CUSTOM_UNHEARD", SHARES))
+def traits(rng: SeededRandom, data: SampleData, state: State) -> Request:
+    version = rng.version(6)
+    if rng.chance(0.4):
+        name = rng.pick((*TRAITS, *sorted(state.custom_traits), "CUSTOM_UNHEARD", SHARES))
         return read("trait", f"/traits/{name}", version)
     query = []
-    if dice.chance(0.7):
-        form = dice.pick(
-            ("in:" + ",".join(dice.some(TRAITS, 3, 1)), "startswith:CUSTOM_", "startswith:HW_CPU_X86_A")
+    if rng.chance(0.7):
+        form = rng.pick(
+            ("in:" + ",".join(rng.some(TRAITS, 3, 1)), "startswith:CUSTOM_", "startswith:HW_CPU_X86_A")
         )
         query.append(("name", form))
-    if dice.chance(0.5) or not query:
-        query.append(("associated", dice.pick(("true", "false", "True"))))
+    if rng.chance(0.5) or not query:
+        query.append(("associated", rng.pick(("true", "false", "True"))))
     return read("traits", "/traits", version, query)
 
 
-def classes(dice: Dice, vocabulary: Words, state: State) -> Request:
-    version = dice.version(2)
-    if dice.chance(0.4):
+def classes(rng: SeededRandom, data: SampleData, state: State) -> Request:
+    version = rng.version(2)
+    if rng.chance(0.4):
         return read("classes", "/resource_classes", version)
-    name = dice.pick((*CLASSES, *sorted(state.custom_classes), "CUSTOM_UNHEARD"))
+    name = rng.pick((*CLASSES, *sorted(state.custom_classes), "CUSTOM_UNHEARD"))
     return read("class", f"/resource_classes/{name}", version)
 
 
-def root(dice: Dice, vocabulary: Words, state: State) -> Request:
-    request = read("root", "/", dice.version())
-    return request if dice.chance(0.5) else request.with_header("x-auth-token", None)
+def root(rng: SeededRandom, data: SampleData, state: State) -> Request:
+    request = read("root", "/", rng.version())
+    return request if rng.chance(0.5) else request.with_header("x-auth-token", None)

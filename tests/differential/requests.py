@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A request as it goes over the wire, and the dice that every random choice is thrown with.
+"""Requests as they are sent, and the seeded random generator for all random choices.
 
-A request holds nothing but what is sent, so that a recorded one can be sent again. All randomness comes
-from one seeded `Dice`; equal seeds and equal states give equal requests.
+A request holds only what is sent, so a recorded one can be sent again. Equal seeds and equal states give equal
+requests.
 """
 
 import json
@@ -27,7 +27,7 @@ Headers = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent; `kind` names the generator and is for reports only."""
+    """A request; `kind` names the generator and is for reports only."""
 
     kind: str
     method: str
@@ -42,8 +42,8 @@ class Request:
         return f"{path}?{urlencode(self.query, safe=':,!')}" if self.query else path
 
     def with_header(self, name: str, value: str | None) -> "Request":
-        kept = tuple(header for header in self.headers if header[0] != name)
-        return replace(self, headers=kept if value is None else (*kept, (name, value)))
+        others = tuple(header for header in self.headers if header[0] != name)
+        return replace(self, headers=others if value is None else (*others, (name, value)))
 
     def without(self, parameter: str) -> "Request":
         return replace(self, query=tuple(pair for pair in self.query if pair[0] != parameter))
@@ -52,8 +52,8 @@ class Request:
         return [value for name, value in self.query if name == parameter]
 
     @property
-    def nameless(self) -> bool:
-        """Whether this makes a provider for which the server has to invent the uuid."""
+    def server_chooses_uuid(self) -> bool:
+        """True if this creates a provider without a uuid, so that the server chooses one."""
         if (self.method, self.path) != ("POST", "/resource_providers"):
             return False
         try:
@@ -73,17 +73,21 @@ class Request:
         return "\n".join(lines)
 
     def as_curl(self, base: str) -> str:
-        """The same request for a terminal."""
-        words = ["curl -i", f"-X {self.method}", *(f"-H '{name}: {value}'" for name, value in self.headers)]
+        """Return the request as a curl command."""
+        arguments = [
+            "curl -i",
+            f"-X {self.method}",
+            *(f"-H '{name}: {value}'" for name, value in self.headers),
+        ]
         if self.body is not None:
             quoted = self.body.decode(errors="backslashreplace").replace("'", "'\\''")
-            words.append(f"--data-binary '{quoted}'")
-        return " ".join([*words, f"{base}'{self.target}'"])
+            arguments.append(f"--data-binary '{quoted}'")
+        return " ".join([*arguments, f"{base}'{self.target}'"])
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The microversion header and the minor version that it means (None: it is not acceptable)."""
+    """The microversion header and its minor version (None: not acceptable)."""
 
     header: str | None
     minor: int | None
@@ -107,8 +111,8 @@ class Version:
         return self.minor is not None and self.minor >= minor
 
 
-class Dice:
-    """Seeded chance."""
+class SeededRandom:
+    """Random choices from one seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -120,11 +124,11 @@ class Dice:
         return self._random.randint(low, high)
 
     def pick(self, choices: Iterable[T]) -> T:
-        """One of the choices; sets are sorted first, so that equal seeds agree."""
+        """Return one of the choices. Sets are sorted first, so that equal seeds give equal choices."""
         return self._random.choice(ordered(choices))
 
     def some(self, choices: Iterable[T], most: int, least: int = 0) -> list[T]:
-        """So many different ones of the choices."""
+        """Return between `least` and `most` different choices."""
         pool = ordered(choices)
         return self._random.sample(pool, min(len(pool), self._random.randint(least, most)))
 
@@ -135,7 +139,7 @@ class Dice:
         return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
 
     def version(self, since: int = 0, until: int = NEWEST) -> Version:
-        """A version, mostly one in which the feature exists; now and then the newest or none."""
+        """Return a version, mostly one with the feature; sometimes the newest or no version."""
         if self.chance(0.06):
             since, until = 0, NEWEST
         minor = self.number(since, until)

@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A server that lies now and then, to show that the comparison notices."""
+"""A server with injected faults, to test that the comparison finds them."""
 
 import json
 from dataclasses import replace
 from typing import Any
 
-from tests.differential.recorded import execute
+from tests.differential.database_state import execute
 from tests.differential.requests import Request
-from tests.differential.servers import Answer, Reference, Server
+from tests.differential.servers import Reference, Response, Server
 from tests.differential.state import State
 
 EVERY = 40
-WAYS = ("answer", "status", "header", "state")
-# MariaDB changes no table that the statement itself asks; a table that is derived from it is another one.
-SPOIL_STATE = """
+KINDS = ("answer", "status", "header", "state")
+# MariaDB cannot update a table that the same statement reads, except through a derived table.
+CORRUPT_STATE = """
 UPDATE resource_providers SET generation = generation + 1
 WHERE id = (SELECT last_one FROM (SELECT max(id) AS last_one FROM resource_providers) AS derived)
 """
 
 
-class Saboteur(Reference):
-    """Stands before another server and spoils every so many of its answers, or its database."""
+class SabotagedServer(Reference):
+    """Wraps another server and corrupts every 40th of its responses, or its database."""
 
-    def __init__(self, server: Server, way: str) -> None:
-        assert way in WAYS, way
+    def __init__(self, server: Server, kind: str) -> None:
+        assert kind in KINDS, kind
         self._server = server
-        self._way = way
+        self._kind = kind
         self._count = 0
         self.name = f"sabotaged {server.name}"
         self.url = server.url
@@ -47,10 +47,10 @@ class Saboteur(Reference):
     def remove(self) -> None:
         self._server.remove()
 
-    def send(self, request: Request) -> Answer:
-        answer = self._server.send(request)
+    def send(self, request: Request) -> Response:
+        response = self._server.send(request)
         self._count += 1
-        return self._spoil(answer) if self._count % EVERY == 0 else answer
+        return self._corrupt(response) if self._count % EVERY == 0 else response
 
     def state(self) -> State:
         return self._server.state()
@@ -58,24 +58,24 @@ class Saboteur(Reference):
     def verify(self) -> str | None:
         return self._server.verify()
 
-    def _spoil(self, answer: Answer) -> Answer:
+    def _corrupt(self, response: Response) -> Response:
         self.done += 1
-        if self._way == "state":
-            execute(self.url, SPOIL_STATE)
-            return answer
-        if self._way == "status":
-            return replace(answer, status=answer.status + 1)
-        if self._way == "header":
-            return replace(answer, headers=answer.headers | {"openstack-api-version": "placement 1.40"})
+        if self._kind == "state":
+            execute(self.url, CORRUPT_STATE)
+            return response
+        if self._kind == "status":
+            return replace(response, status=response.status + 1)
+        if self._kind == "header":
+            return replace(response, headers=response.headers | {"openstack-api-version": "placement 1.40"})
         return (
-            replace(answer, body=json.dumps(altered(json.loads(answer.body))).encode())
-            if answer.body
-            else answer
+            replace(response, body=json.dumps(altered(json.loads(response.body))).encode())
+            if response.body
+            else response
         )
 
 
 def altered(document: Any) -> Any:
-    """The document with one leaf changed (or one more key, when it has no leaves)."""
+    """Return the document with one leaf changed, or one more key if it has no leaves."""
     if isinstance(document, dict):
         for key in sorted(document):
             if key not in ("detail", "request_id"):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The two services under comparison, each a real HTTP server on a database of its own.
+"""The two compared services, each a real HTTP server with its own database.
 
-A server is started on a fresh database, answers requests over kept-alive connections, and is stopped by
-its own process id. Both run with the settings that an operator gets who sets nothing but noauth2.
+A server is started on a fresh database, is called over keep-alive connections, and is stopped by its process id. Both
+run with default settings, except noauth2.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.sites import Site, upstream_url
-from tests.differential.recorded import Recorded
+from tests.differential.database_state import StateReader
 from tests.differential.requests import Request
 from tests.differential.state import State
 from tests.support.servers.places import free_port
@@ -30,8 +30,8 @@ NUMBERS = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a server said; status 0 means that it hung up without an answer."""
+class Response:
+    """A response; status 0 means that the server closed the connection without one."""
 
     status: int
     headers: dict[str, str]
@@ -52,32 +52,32 @@ class Server:
         self._workers = workers
         directory.mkdir(parents=True, exist_ok=True)
         self._database = database or f"{self.name}_{os.getpid()}_{next(NUMBERS)}"
-        # With the usual charset=utf8 the reference has no way to send some characters to MariaDB.
+        # With the usual charset=utf8 the reference cannot send some characters to MariaDB.
         self.url = upstream_url(site, self._database, charset="utf8mb4")
         self._port = free_port()
         self._connections: list[http.client.HTTPConnection] = []
-        self._turn = 0
+        self._next_connection = 0
         self._process: subprocess.Popen[bytes] | None = None
-        self._recorded: Recorded | None = None
+        self._state_reader: StateReader | None = None
 
     def command(self) -> list[str]:
         raise NotImplementedError
 
     def sync(self) -> list[str]:
-        """The command that creates the tables."""
+        """Return the command that creates the tables."""
         raise NotImplementedError
 
     @classmethod
-    def make_model(cls, site: Site, directory: Path) -> None:
-        """The database with tables and no data that every server of this kind begins with."""
-        model = cls(site, directory, database=cls.model())
-        model.write_settings()
-        site.create_database(cls.model())
-        subprocess.run(model.sync(), env=model.environment(), cwd=ROOT, check=True)
+    def create_template(cls, site: Site, directory: Path) -> None:
+        """Create the template database, with tables and without data, for servers of this kind."""
+        template = cls(site, directory, database=cls.template_name())
+        template.write_settings()
+        site.create_database(cls.template_name())
+        subprocess.run(template.sync(), env=template.environment(), cwd=ROOT, check=True)
 
     def prepare(self) -> None:
         self.write_settings()
-        self._site.create_database(self._database, like=self.model())
+        self._site.create_database(self._database, like=self.template_name())
 
     def write_settings(self) -> None:
         (self._directory / "placement.conf").write_text(
@@ -85,7 +85,7 @@ class Server:
         )
 
     @classmethod
-    def model(cls) -> str:
+    def template_name(cls) -> str:
         return f"{cls.name}_model"
 
     def environment(self) -> dict[str, str]:
@@ -105,14 +105,14 @@ class Server:
 
     def connect(self) -> None:
         self._wait()
-        self._recorded = Recorded(self.url)
+        self._state_reader = StateReader(self.url)
         self._connections = [self._connect() for _ in range(self._workers)]
 
     def stop(self) -> None:
         for connection in self._connections:
             connection.close()
-        if self._recorded is not None:
-            self._recorded.close()
+        if self._state_reader is not None:
+            self._state_reader.close()
         if self._process is not None:
             self._process.terminate()
             try:
@@ -122,13 +122,13 @@ class Server:
                 self._process.wait()
 
     def remove(self) -> None:
-        """The database is not needed any more."""
+        """Drop the database."""
         self._site.drop_database(self._database)
 
-    def send(self, request: Request) -> Answer:
-        """Send over the next connection; a connection that fails counts as an answer of status 0."""
-        self._turn = (self._turn + 1) % len(self._connections)
-        connection = self._connections[self._turn]
+    def send(self, request: Request) -> Response:
+        """Send over the next connection; a failed connection returns a response with status 0."""
+        self._next_connection = (self._next_connection + 1) % len(self._connections)
+        connection = self._connections[self._next_connection]
         try:
             connection.putrequest(request.method, request.target, skip_accept_encoding=True)
             for name, value in request.headers:
@@ -140,16 +140,16 @@ class Server:
             body = response.read()
         except (http.client.HTTPException, OSError) as error:
             connection.close()
-            self._connections[self._turn] = self._connect()
-            return Answer(0, {}, repr(error).encode())
-        return Answer(response.status, {key.lower(): value for key, value in response.getheaders()}, body)
+            self._connections[self._next_connection] = self._connect()
+            return Response(0, {}, repr(error).encode())
+        return Response(response.status, {key.lower(): value for key, value in response.getheaders()}, body)
 
     def state(self) -> State:
-        assert self._recorded is not None, "the server has not been started"
-        return self._recorded.read()
+        assert self._state_reader is not None, "the server has not been started"
+        return self._state_reader.read()
 
     def verify(self) -> str | None:
-        """What the service's own check of its database finds wrong, if it has one."""
+        """Return the faults that the service's own database check finds, or None."""
         return None
 
     def log(self) -> str:
@@ -188,14 +188,14 @@ class Reference(Server):
         return [str(self.bin / "gunicorn"), *arguments, *address, "placement.wsgi.api:application"]
 
     def environment(self) -> dict[str, str]:
-        return {"PYTHONHASHSEED": "0"} | super().environment()  # some of its answers follow the hash seed
+        return {"PYTHONHASHSEED": "0"} | super().environment()  # some responses depend on the hash seed
 
     def sync(self) -> list[str]:
         return [str(self.bin / "placement-manage"), "db", "sync"]
 
 
 class Plimsoll(Server):
-    """Plimsoll as its users start it."""
+    """Plimsoll, started by `plimsoll serve`."""
 
     name = "plimsoll"
     bin = ROOT / ".venv" / "bin"
@@ -224,7 +224,7 @@ class Plimsoll(Server):
 
 @contextlib.contextmanager
 def running(*servers: Server, keep: bool = False) -> Iterator[None]:
-    """Start all of them at the same time, so that what they do at their start has the same time."""
+    """Start all servers at the same time, so that rows written at start have nearly equal times."""
     with contextlib.ExitStack() as stack:
         for server in servers:
             if not keep:

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One request sent to both services, and all that is learnt from it.
+"""Send one request to both services and compare the responses and states.
 
-A session heals the known faults of the reference that change its state, so that the two services
-stay comparable for the rest of a run.
+A session undoes known faults of the reference that change its state, so that the two services stay comparable for the
+rest of a run.
 """
 
 from dataclasses import dataclass, replace
 
-from tests.differential import known
+from tests.differential import known_faults
 from tests.differential.case import Case
-from tests.differential.compare import Verdict, compare, created, of_limited
-from tests.differential.recorded import associate, forget_consumer, forget_owner
+from tests.differential.compare import Verdict, compare, compare_limited, created_uuid
+from tests.differential.database_state import delete_consumer, delete_owner, restore_aggregate
 from tests.differential.requests import Request, write
-from tests.differential.servers import Answer, Reference, Server
+from tests.differential.servers import Reference, Response, Server
 from tests.differential.state import State, differences
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one request showed: equal answers, or the reasons why not."""
+    """The result of one request: equal responses, or the differences."""
 
     request: Request
-    reference: Answer
-    ours: Answer
+    reference: Response
+    ours: Response
     verdict: Verdict
     faults: tuple[str, ...] = ()
     state: tuple[str, ...] = ()
@@ -44,74 +44,74 @@ class Session:
 
     def run(self, request: Request) -> Outcome:
         before = self.state()
-        there, here = self._reference.send(request), self._ours.send(request)
-        verdict, faults = self._judge(request, there, here, before)
-        if request.nameless:
-            self._remove_nameless(there, here)
-        faults += self._heal(request, there, before)
+        expected, actual = self._reference.send(request), self._ours.send(request)
+        verdict, faults = self._compare(request, expected, actual, before)
+        if request.server_chooses_uuid:
+            self._remove_created(expected, actual)
+        faults += self._undo_known_faults(request, expected, before)
         return Outcome(
-            request, there, here, verdict, faults, tuple(differences(self.state(), self._ours.state()))
+            request, expected, actual, verdict, faults, tuple(differences(self.state(), self._ours.state()))
         )
 
-    def _judge(
-        self, request: Request, there: Answer, here: Answer, before: State
+    def _compare(
+        self, request: Request, expected: Response, actual: Response, before: State
     ) -> tuple[Verdict, tuple[str, ...]]:
         limits = request.values("limit")
         is_search = request.path == "/allocation_candidates" and request.method == "GET"
         limited = bool(limits) and limits[0].isdecimal() and limits[0] != "0"
-        if is_search and limited and (there.status, here.status) == (200, 200):
-            return self._judge_limited(request, int(limits[0]), there, here, before)
-        return self._explained(request, there, here, compare(request, there, here), before)
+        if is_search and limited and (expected.status, actual.status) == (200, 200):
+            return self._compare_limited(request, int(limits[0]), expected, actual, before)
+        return self._apply_known_faults(request, expected, actual, compare(request, expected, actual), before)
 
-    def _judge_limited(
-        self, request: Request, limit: int, there: Answer, here: Answer, before: State
+    def _compare_limited(
+        self, request: Request, limit: int, expected: Response, actual: Response, before: State
     ) -> tuple[Verdict, tuple[str, ...]]:
-        """Which candidates a limit leaves is up to each; that they are some of all is not."""
+        """Compare limited searches: each service may return any subset of its full result."""
         full = request.without("limit")
-        all_there, all_here = self._reference.send(full), self._ours.send(full)
-        verdict, faults = self._explained(
-            full, all_there, all_here, compare(full, all_there, all_here), before
+        all_expected, all_actual = self._reference.send(full), self._ours.send(full)
+        verdict, faults = self._apply_known_faults(
+            full, all_expected, all_actual, compare(full, all_expected, all_actual), before
         )
-        headers = compare(request, replace(there, body=b""), replace(here, body=b"")).differences
+        headers = compare(request, replace(expected, body=b""), replace(actual, body=b"")).differences
         limited = (
-            *of_limited(limit, there, all_there, "the reference"),
-            *of_limited(limit, here, all_here, "this"),
+            *compare_limited(limit, expected, all_expected, "the reference"),
+            *compare_limited(limit, actual, all_actual, "this"),
         )
         return replace(verdict, differences=(*verdict.differences, *headers, *limited)), faults
 
-    def _explained(
-        self, request: Request, there: Answer, here: Answer, verdict: Verdict, before: State
+    def _apply_known_faults(
+        self, request: Request, expected: Response, actual: Response, verdict: Verdict, before: State
     ) -> tuple[Verdict, tuple[str, ...]]:
         if verdict.equal and not verdict.wording:
             return verdict, ()
-        case = Case(request, there, here, verdict, before, self._reference.send, self._against_reference)
-        fault = known.explanation(case)
+        case = Case(request, expected, actual, verdict, before, self._reference.send, self._against_reference)
+        fault = known_faults.explanation(case)
         return (verdict, ()) if fault is None else (Verdict(), (fault.name,))
 
-    def _remove_nameless(self, there: Answer, here: Answer) -> None:
-        """Providers with uuids of the servers' own choice cannot stay: the states would differ for ever."""
-        for server, answer in ((self._reference, there), (self._ours, here)):
-            uuid = created(answer)
+    def _remove_created(self, expected: Response, actual: Response) -> None:
+        """Delete providers whose uuids the servers chose: otherwise the states would stay different."""
+        for server, response in ((self._reference, expected), (self._ours, actual)):
+            uuid = created_uuid(response)
             if uuid is not None:
                 path = f"/resource_providers/{uuid}"
                 server.send(replace(write("clean up", "DELETE", path, Request("", "", "").version)))
 
-    def _heal(self, request: Request, there: Answer, before: State) -> tuple[str, ...]:
-        """Undo what known faults of the reference have left in its database, or removed from it."""
+    def _undo_known_faults(self, request: Request, expected: Response, before: State) -> tuple[str, ...]:
+        """Undo changes that known faults of the reference made in its database."""
         after = self.state()
-        consumers = known.leftover_consumers(request, there, before, after)
-        owners = known.leftover_owners(request, before, after, consumers)
-        aggregates = known.lost_aggregates(request, there, before, after)
+        consumers = known_faults.leftover_consumers(request, expected, before, after)
+        owners = known_faults.leftover_owners(request, before, after, consumers)
+        aggregates = known_faults.lost_aggregates(request, expected, before, after)
         for server in (self._reference, self._ours) if self._against_reference else (self._reference,):
             for uuid in consumers:
-                forget_consumer(server.url, uuid)
+                delete_consumer(server.url, uuid)
             for table, name in owners:
-                forget_owner(server.url, table, name)
+                delete_owner(server.url, table, name)
             for provider, aggregate in aggregates:
-                associate(server.url, provider, aggregate)
+                restore_aggregate(server.url, provider, aggregate)
         found = (
-            (known.LEFTOVER_CONSUMER, consumers),
-            (known.LEFTOVER_OWNER, owners),
-            (known.LOST_AGGREGATE, aggregates),
+            (known_faults.LEFTOVER_CONSUMER, consumers),
+            (known_faults.LEFTOVER_OWNER, owners),
+            (known_faults.LOST_AGGREGATE, aggregates),
         )
         return tuple(fault.name for fault, rows in found if rows)

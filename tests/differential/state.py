@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a service has recorded, in a form that two services can share.
+"""The state of a service in a form that can be compared between services.
 
-Rows are named by uuid and name, never by internal id, and times are left out; so two states are equal
-exactly when clients cannot tell them apart.
+Rows are identified by uuid and name, not by internal id, and times are left out: two states are equal exactly when
+clients cannot distinguish them.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ class Consumer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything that writes can change."""
+    """All data that writes can change."""
 
     providers: dict[str, Provider]
     inventories: dict[tuple[str, str], Inventory]  # (provider, class)
@@ -50,8 +50,10 @@ class State:
     allocations: dict[tuple[str, str, str], int]  # (consumer, provider, class)
     custom_classes: frozenset[str]
     custom_traits: frozenset[str]
-    ratios: dict[tuple[str, str], float] = field(default_factory=dict)  # as SQL reckons with them
-    projects: frozenset[str] = frozenset()  # also without consumers: they decide how later ones are spelled
+    ratios: dict[tuple[str, str], float] = field(default_factory=dict)  # as SQL calculates with them
+    projects: frozenset[str] = (
+        frozenset()
+    )  # also without consumers: they determine the spelling of later ones
     users: frozenset[str] = frozenset()
 
     def used(self, provider: str, resource_class: str) -> int:
@@ -72,18 +74,18 @@ EMPTY = State({}, {}, frozenset(), frozenset(), {}, {}, frozenset(), frozenset()
 
 
 def differences(reference: State, ours: State) -> list[str]:
-    """Each row that the two do not share, in words; none when they are equal."""
+    """Return one line for each row that differs."""
     return [line for field in fields(State) for line in _of_table(field.name, reference, ours)]
 
 
 def _of_table(table: str, reference: State, ours: State) -> Iterator[str]:
-    there, here = getattr(reference, table), getattr(ours, table)
-    if there == here:
+    expected, actual = getattr(reference, table), getattr(ours, table)
+    if expected == actual:
         return
-    if isinstance(there, frozenset):
-        yield from (f"{table}: only in the reference: {row}" for row in sorted(there - here))
-        yield from (f"{table}: only here: {row}" for row in sorted(here - there))
+    if isinstance(expected, frozenset):
+        yield from (f"{table}: only in the reference: {row}" for row in sorted(expected - actual))
+        yield from (f"{table}: only here: {row}" for row in sorted(actual - expected))
         return
-    for key in sorted(there.keys() | here.keys(), key=str):
-        if there.get(key) != here.get(key):
-            yield f"{table}: {key}: reference {there.get(key)}, here {here.get(key)}"
+    for key in sorted(expected.keys() | actual.keys(), key=str):
+        if expected.get(key) != actual.get(key):
+            yield f"{table}: {key}: reference {expected.get(key)}, here {actual.get(key)}"

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A seed gives the same requests again, most of them good, and every way to spoil one gives one that can be sent."""
+"""A seed repeats its requests, most of them valid, and every mutation gives a request that can be sent."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.differential import mix, spoil, words
-from tests.differential.candidates import MOST_COMBINATIONS, bounded, combinations, thought_of
-from tests.differential.requests import Dice, Request, Version
+from tests.differential import mix, mutations, sample_data
+from tests.differential.candidates import MAX_COMBINATIONS, combinations, create_groups, limit_combinations
+from tests.differential.requests import Request, SeededRandom, Version
 from tests.differential.state import Consumer, Inventory, Provider, State
 
 HOSTS = {f"host{n}": Provider(f"host{n}", n, None, f"host{n}") for n in range(4)}
@@ -29,15 +29,15 @@ STATE = State(
 )
 
 
-def some(seed: int, count: int = 300) -> list[Request]:
-    dice = Dice(seed)
-    vocabulary = words.of_seed(dice)
-    return [mix.following(dice, vocabulary, STATE) for _ in range(count)]
+def random_requests(seed: int, count: int = 300) -> list[Request]:
+    rng = SeededRandom(seed)
+    data = sample_data.create(rng)
+    return [mix.next_request(rng, data, STATE) for _ in range(count)]
 
 
 def test_a_seed_repeats_exactly() -> None:
-    assert some(7) == some(7)
-    assert some(7) != some(8)
+    assert random_requests(7) == random_requests(7)
+    assert random_requests(7) != random_requests(8)
 
 
 PROVIDER = "/resource_providers/{}"
@@ -69,22 +69,26 @@ def route(request: Request) -> tuple[str, str]:
     return "/".join(parts), request.method
 
 
-def test_all_routes_and_methods_come_up() -> None:
+def test_all_routes_and_methods_are_generated() -> None:
     wanted_routes = {(path, method) for path, methods in ROUTES.items() for method in methods.split()}
-    assert wanted_routes <= {route(request) for request in some(1, 2500) if "spoiled" not in request.kind}
+    assert wanted_routes <= {
+        route(request) for request in random_requests(1, 2500) if "mutated" not in request.kind
+    }
 
 
-def test_all_versions_come_up() -> None:
-    assert {request.version.minor for request in some(1, 2500)} == {None, *range(40)}
+def test_all_versions_are_generated() -> None:
+    assert {request.version.minor for request in random_requests(1, 2500)} == {None, *range(40)}
 
 
-@pytest.mark.parametrize("way", [way for way, _ in (*spoil.READ_SPOILS, *spoil.WRITE_SPOILS)])
-def test_a_spoiled_request_can_still_be_written_down(way: spoil.Spoil) -> None:
-    dice = Dice(3)
-    for request in (good for good in some(5) if "spoiled" not in good.kind):
-        bad = way(dice, request)
-        assert bad.target.isascii()
-        assert str(bad)
+@pytest.mark.parametrize(
+    "mutation", [mutation for mutation, _ in (*mutations.READ_MUTATIONS, *mutations.WRITE_MUTATIONS)]
+)
+def test_a_mutated_request_can_still_be_formatted(mutation: mutations.Mutation) -> None:
+    rng = SeededRandom(3)
+    for request in (valid for valid in random_requests(5) if "mutated" not in valid.kind):
+        mutated = mutation(rng, request)
+        assert mutated.target.isascii()
+        assert str(mutated)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +106,10 @@ def test_a_version_header_means_a_minor_version(header: str | None, minor: int |
     assert Version.of(header).minor == minor
 
 
-def test_no_search_explodes() -> None:
-    dice = Dice(11)
+def test_searches_stay_within_the_limit_of_combinations() -> None:
+    rng = SeededRandom(11)
     for _ in range(300):
-        groups = bounded(dice, STATE, thought_of(dice, STATE, Version.of("placement 1.39"), "host0"))
-        assert len(groups) == 1 or combinations(STATE, groups) <= MOST_COMBINATIONS
+        groups = limit_combinations(
+            rng, STATE, create_groups(rng, STATE, Version.of("placement 1.39"), "host0")
+        )
+        assert len(groups) == 1 or combinations(STATE, groups) <= MAX_COMBINATIONS

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A session reports a lying answer and a wrong state, and heals what the reference is known to leave behind."""
+"""A session reports a wrong response and a wrong state, and undoes known faults of the reference."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from tests.differential.recorded import Recorded
+from tests.differential.database_state import StateReader
 from tests.differential.requests import Request, Version, read, write
-from tests.differential.sabotage import Saboteur
-from tests.differential.servers import Answer, Server
+from tests.differential.sabotage import SabotagedServer
+from tests.differential.servers import Response, Server
 from tests.differential.session import Session
 from tests.differential.state import State
 
@@ -38,8 +38,8 @@ INSERT INTO resource_providers VALUES (7, 'p', 'one', 3, NULL, 7);
 """
 
 
-class Scripted(Server):
-    """Gives the same answer to everything, from a database that tests write into."""
+class ScriptedServer(Server):
+    """Returns the same response to every request; tests write its database directly."""
 
     name = "scripted"
 
@@ -49,29 +49,29 @@ class Scripted(Server):
         with sqlite3.connect(path) as connection:
             connection.executescript(SCHEMA)
         connection.close()
-        self.answer = Answer(
+        self.response = Response(
             200, {"content-type": "application/json"}, json.dumps({"generation": 3}).encode()
         )
-        self.also: str | None = None  # a statement that a request has as its effect
-        self._rows = Recorded(self.url)
+        self.effect: str | None = None  # a statement that each request executes
+        self._rows = StateReader(self.url)
 
     def stop(self) -> None:
         self._rows.close()
 
-    def send(self, request: Request) -> Answer:
-        if self.also:
+    def send(self, request: Request) -> Response:
+        if self.effect:
             with sqlite3.connect(self.path) as connection:
-                connection.execute(self.also)
+                connection.execute(self.effect)
             connection.close()
-        return self.answer
+        return self.response
 
     def state(self) -> State:
         return self._rows.read()
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[Scripted, Scripted]]:
-    one, other = Scripted(tmp_path / "one.db"), Scripted(tmp_path / "other.db")
+def pair(tmp_path: Path) -> Iterator[tuple[ScriptedServer, ScriptedServer]]:
+    one, other = ScriptedServer(tmp_path / "one.db"), ScriptedServer(tmp_path / "other.db")
     yield one, other
     one.stop()
     other.stop()
@@ -81,25 +81,27 @@ GET = read("test", "/resource_providers/p", Version.of("placement 1.39"))
 PUT = write("test", "PUT", "/allocations/c", Version.of("placement 1.39"), {})
 
 
-def test_equal_answers_and_states_are_equal(pair: tuple[Scripted, Scripted]) -> None:
+def test_equal_responses_and_states_are_equal(pair: tuple[ScriptedServer, ScriptedServer]) -> None:
     outcome = Session(*pair).run(GET)
     assert outcome.equal
 
 
-@pytest.mark.parametrize("way", ["answer", "status", "header", "state"])
+@pytest.mark.parametrize("kind", ["answer", "status", "header", "state"])
 def test_sabotage_is_reported(
-    pair: tuple[Scripted, Scripted], way: str, monkeypatch: pytest.MonkeyPatch
+    pair: tuple[ScriptedServer, ScriptedServer], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tests.differential.sabotage.EVERY", 1)
-    outcome = Session(pair[0], Saboteur(pair[1], way)).run(GET)
+    outcome = Session(pair[0], SabotagedServer(pair[1], kind)).run(GET)
     assert not outcome.equal
-    assert bool(outcome.state) == (way == "state")
+    assert bool(outcome.state) == (kind == "state")
 
 
-def test_a_write_that_only_one_records_is_reported(pair: tuple[Scripted, Scripted]) -> None:
+def test_a_write_that_only_one_service_stores_is_reported(
+    pair: tuple[ScriptedServer, ScriptedServer],
+) -> None:
     session = Session(*pair)
     assert session.run(PUT).equal
-    pair[0].also = "UPDATE resource_providers SET generation = 4"
+    pair[0].effect = "UPDATE resource_providers SET generation = 4"
     outcome = session.run(PUT)
     assert outcome.state == (
         "providers: p: reference Provider(name='one', generation=4, parent=None, root='p'), "
@@ -107,16 +109,16 @@ def test_a_write_that_only_one_records_is_reported(pair: tuple[Scripted, Scripte
     )
 
 
-def refused(status: int, detail: str) -> Answer:
+def refused(status: int, detail: str) -> Response:
     body: Any = {"errors": [{"status": status, "title": "Bad Request", "detail": detail}]}
-    return Answer(status, {"content-type": "application/json"}, json.dumps(body).encode())
+    return Response(status, {"content-type": "application/json"}, json.dumps(body).encode())
 
 
 def test_a_consumer_that_a_refused_write_leaves_behind_is_a_known_fault(
-    pair: tuple[Scripted, Scripted],
+    pair: tuple[ScriptedServer, ScriptedServer],
 ) -> None:
-    pair[0].also = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
-    pair[0].answer = pair[1].answer = refused(
+    pair[0].effect = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
+    pair[0].response = pair[1].response = refused(
         400, "Allocation for resource provider 'x' that does not exist."
     )
     outcome = Session(*pair).run(PUT)
@@ -125,38 +127,42 @@ def test_a_consumer_that_a_refused_write_leaves_behind_is_a_known_fault(
     assert pair[0].state().consumers == {}
 
 
-def test_a_consumer_that_a_claim_of_nothing_leaves_behind_is_a_known_fault(
-    pair: tuple[Scripted, Scripted],
+def test_a_consumer_that_an_empty_claim_leaves_behind_is_a_known_fault(
+    pair: tuple[ScriptedServer, ScriptedServer],
 ) -> None:
-    pair[0].also = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
-    pair[0].answer = pair[1].answer = Answer(204, {}, b"")
+    pair[0].effect = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
+    pair[0].response = pair[1].response = Response(204, {}, b"")
     outcome = Session(*pair).run(PUT)
     assert outcome.equal
     assert outcome.faults == ("leftover consumer",)
     assert pair[0].state().consumers == {}
 
 
-def test_a_consumer_left_behind_by_another_refusal_is_not(pair: tuple[Scripted, Scripted]) -> None:
-    pair[0].also = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
-    pair[0].answer = pair[1].answer = refused(409, "too much")
+def test_a_consumer_left_behind_by_another_refusal_is_not(
+    pair: tuple[ScriptedServer, ScriptedServer],
+) -> None:
+    pair[0].effect = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
+    pair[0].response = pair[1].response = refused(409, "too much")
     assert not Session(*pair).run(PUT).equal
 
 
 def test_an_owner_that_a_refused_write_leaves_behind_is_a_known_fault(
-    pair: tuple[Scripted, Scripted],
+    pair: tuple[ScriptedServer, ScriptedServer],
 ) -> None:
-    pair[0].also = "INSERT INTO users VALUES (1, 'ann')"
-    pair[0].answer = pair[1].answer = refused(409, "too much")
+    pair[0].effect = "INSERT INTO users VALUES (1, 'ann')"
+    pair[0].response = pair[1].response = refused(409, "too much")
     outcome = Session(*pair).run(PUT)
     assert outcome.equal
     assert outcome.faults == ("leftover owner",)
     assert pair[0].state().users == frozenset()
 
 
-def test_an_owner_whom_only_one_keeps_with_a_consumer_is_reported(pair: tuple[Scripted, Scripted]) -> None:
-    pair[0].also = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
+def test_an_owner_that_only_one_service_stores_with_a_consumer_is_reported(
+    pair: tuple[ScriptedServer, ScriptedServer],
+) -> None:
+    pair[0].effect = "INSERT INTO consumers VALUES ('c', 0, 1, 1, NULL)"
     assert not Session(*pair).run(PUT).equal
-    pair[0].also = "INSERT INTO users VALUES (1, 'ann')"
+    pair[0].effect = "INSERT INTO users VALUES (1, 'ann')"
     assert "users: only in the reference: ann" in Session(*pair).run(PUT).state
 
 
@@ -165,8 +171,8 @@ UNSET = "DELETE FROM resource_provider_aggregates"
 
 
 @pytest.fixture
-def members(pair: tuple[Scripted, Scripted]) -> tuple[Scripted, Scripted]:
-    """Both services have the provider in the aggregate."""
+def members(pair: tuple[ScriptedServer, ScriptedServer]) -> tuple[ScriptedServer, ScriptedServer]:
+    """The provider is in the aggregate in both services."""
     for server in pair:
         with sqlite3.connect(server.path) as connection:
             connection.execute("INSERT INTO placement_aggregates VALUES (5, ?)", (AGGREGATE,))
@@ -175,7 +181,7 @@ def members(pair: tuple[Scripted, Scripted]) -> tuple[Scripted, Scripted]:
     return pair
 
 
-def setting(minor: int, *aggregates: str, provider: str = "p") -> Request:
+def set_aggregates(minor: int, *aggregates: str, provider: str = "p") -> Request:
     body: Any = list(aggregates)
     if minor >= 19:
         body = {"aggregates": body, "resource_provider_generation": 3}
@@ -186,10 +192,10 @@ def setting(minor: int, *aggregates: str, provider: str = "p") -> Request:
 @pytest.mark.parametrize("minor", [1, 39])
 @pytest.mark.parametrize("provider", ["p", "P"])
 def test_an_aggregate_that_is_lost_by_setting_it_in_another_spelling_is_a_known_fault(
-    members: tuple[Scripted, Scripted], minor: int, provider: str
+    members: tuple[ScriptedServer, ScriptedServer], minor: int, provider: str
 ) -> None:
-    members[0].also = UNSET
-    outcome = Session(*members).run(setting(minor, AGGREGATE.upper(), provider=provider))
+    members[0].effect = UNSET
+    outcome = Session(*members).run(set_aggregates(minor, AGGREGATE.upper(), provider=provider))
     assert outcome.equal
     assert outcome.faults == ("loses respelled aggregates",)
     assert members[0].state().aggregates == {("p", AGGREGATE)}
@@ -198,52 +204,56 @@ def test_an_aggregate_that_is_lost_by_setting_it_in_another_spelling_is_a_known_
 @pytest.mark.parametrize(
     "request_",
     [
-        setting(39),
-        setting(39, AGGREGATE),
-        setting(39, AGGREGATE, AGGREGATE.upper()),
-        setting(39, AGGREGATE.upper().replace("A1", "A2")),
-        setting(39, AGGREGATE.upper(), provider="q"),
-        replace(setting(39, AGGREGATE.upper()), path="/resource_providers/p/traits"),
+        set_aggregates(39),
+        set_aggregates(39, AGGREGATE),
+        set_aggregates(39, AGGREGATE, AGGREGATE.upper()),
+        set_aggregates(39, AGGREGATE.upper().replace("A1", "A2")),
+        set_aggregates(39, AGGREGATE.upper(), provider="q"),
+        replace(set_aggregates(39, AGGREGATE.upper()), path="/resource_providers/p/traits"),
     ],
 )
 def test_an_aggregate_that_is_lost_in_any_other_way_is_reported(
-    members: tuple[Scripted, Scripted], request_: Request
+    members: tuple[ScriptedServer, ScriptedServer], request_: Request
 ) -> None:
-    members[0].also = UNSET
+    members[0].effect = UNSET
     outcome = Session(*members).run(request_)
     assert outcome.faults == ()
     assert outcome.state == (f"aggregates: only here: ('p', '{AGGREGATE}')",)
 
 
 def test_an_aggregate_that_is_lost_by_a_refused_write_is_reported(
-    members: tuple[Scripted, Scripted],
+    members: tuple[ScriptedServer, ScriptedServer],
 ) -> None:
-    members[0].also = UNSET
-    members[0].answer = members[1].answer = refused(409, "too late")
-    assert not Session(*members).run(setting(39, AGGREGATE.upper())).equal
+    members[0].effect = UNSET
+    members[0].response = members[1].response = refused(409, "too late")
+    assert not Session(*members).run(set_aggregates(39, AGGREGATE.upper())).equal
 
 
-def test_an_aggregate_that_is_lost_here_too_is_reported(members: tuple[Scripted, Scripted]) -> None:
-    members[0].also = members[1].also = UNSET
-    outcome = Session(*members).run(setting(39, AGGREGATE.upper()))
+def test_an_aggregate_that_is_lost_here_too_is_reported(
+    members: tuple[ScriptedServer, ScriptedServer],
+) -> None:
+    members[0].effect = members[1].effect = UNSET
+    outcome = Session(*members).run(set_aggregates(39, AGGREGATE.upper()))
     assert outcome.state == (f"aggregates: only in the reference: ('p', '{AGGREGATE}')",)
 
 
 def test_an_aggregate_that_is_replaced_by_its_other_spelling_is_not_lost(
-    members: tuple[Scripted, Scripted],
+    members: tuple[ScriptedServer, ScriptedServer],
 ) -> None:
-    members[0].also = members[1].also = f"UPDATE placement_aggregates SET uuid = '{AGGREGATE.upper()}'"
-    outcome = Session(*members).run(setting(39, AGGREGATE.upper()))
+    members[0].effect = members[1].effect = f"UPDATE placement_aggregates SET uuid = '{AGGREGATE.upper()}'"
+    outcome = Session(*members).run(set_aggregates(39, AGGREGATE.upper()))
     assert outcome.equal
     assert outcome.faults == ()
     assert members[0].state().aggregates == {("p", AGGREGATE.upper())}
 
 
-def test_a_failure_of_the_reference_needs_a_refusal_here(pair: tuple[Scripted, Scripted]) -> None:
-    pair[0].answer = replace(pair[0].answer, status=500)
-    pair[1].answer = refused(400, "no")
-    assert Session(*pair).run(PUT).faults == ("fails",)
-    pair[1].answer = replace(pair[0].answer, status=200)
+def test_a_500_of_the_reference_is_explained_only_by_a_refusal_of_ours(
+    pair: tuple[ScriptedServer, ScriptedServer],
+) -> None:
+    pair[0].response = replace(pair[0].response, status=500)
+    pair[1].response = refused(400, "no")
+    assert Session(*pair).run(PUT).faults == ("responds with 500",)
+    pair[1].response = replace(pair[0].response, status=200)
     assert not Session(*pair).run(PUT).equal
-    pair[1].answer = replace(pair[0].answer, status=503)
+    pair[1].response = replace(pair[0].response, status=503)
     assert not Session(*pair).run(PUT).equal

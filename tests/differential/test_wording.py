@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which words of ours count as the reference's."""
+"""Which of our texts count as equal to the reference's."""
 
 import pytest
 
@@ -30,7 +30,5 @@ THEIRS = f"JSON does not validate: 0 is less than the minimum of 1\n\n{SCHEMA}:\
         ),
     ],
 )
-def test_facts_are_appended_and_quotes_are_cut_and_nothing_else(
-    reference: str, ours: str, same: bool
-) -> None:
+def test_only_appended_facts_and_shortened_quotes_are_allowed(reference: str, ours: str, same: bool) -> None:
     assert same_meaning(reference, ours) is same

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the words of our refusals may differ from the reference's: in these ways, and in no other.
+"""Allowed differences between the texts of our refusals and the reference's.
 
-Status, title and code are compared elsewhere and have to be equal.
+Status, title and code are compared elsewhere and must be equal.
 """
 
 import re
@@ -13,54 +13,61 @@ _SCHEMA = re.compile(
     r": (?P<message>.*?)\.?\s+Failed validating '(?P<keyword>\w+)' in schema(?P<schema>(?:\['?.*?'?\])*?)(?P<rest>$|\s|:)",
     re.DOTALL,
 )
-_CUT = re.compile(r"\.\.\. \(\d+ characters\)")
+_SHORTENED = re.compile(r"\.\.\. \(\d+ characters\)")
 
 
 def same_meaning(reference: str, ours: str) -> bool:
     return (
-        same_words(reference, ours)
+        same_tokens(reference, ours)
         or appends_facts(reference, ours)
-        or cuts_quotes(reference, ours)
+        or shortens_quote(reference, ours)
         or same_violation(reference, ours)
         or refuses_any_traits_of_roots(reference, ours)
     )
 
 
-def same_words(one: str, other: str) -> bool:
-    """Equal up to the order of what is listed: sets are printed in any order."""
-    return one == other or _bag(one) == _bag(other)
+def same_tokens(one: str, other: str) -> bool:
+    """True if equal up to the order of listed items: sets are printed in any order."""
+    return one == other or _token_counts(one) == _token_counts(other)
 
 
 def appends_facts(reference: str, ours: str) -> bool:
-    """The reference's sentence, then facts that are all in the last line, which some clients show alone."""
-    sentence, says = _plain(reference).rstrip("."), _plain(ours)
-    if not sentence or not says.startswith(sentence):
+    """True if ours is the reference's sentence plus facts, all in the last line, which some clients show alone."""
+    sentence, actual_text = _single_spaced(reference).rstrip("."), _single_spaced(ours)
+    if not sentence or not actual_text.startswith(sentence):
         return False
-    facts = says[len(sentence) :].lstrip(". ")
-    there, here = _plain(reference.split("\n")[-1]).rstrip("."), _plain(ours.rstrip().split("\n")[-1])
-    return here.startswith(there) and here.endswith(facts)
+    facts = actual_text[len(sentence) :].lstrip(". ")
+    expected, actual = (
+        _single_spaced(reference.split("\n")[-1]).rstrip("."),
+        _single_spaced(ours.rstrip().split("\n")[-1]),
+    )
+    return actual.startswith(expected) and actual.endswith(facts)
 
 
-def cuts_quotes(reference: str, ours: str) -> bool:
-    """The reference's words, with one long quote cut."""
-    said, says = _plain(reference), _plain(ours)
-    cut = _CUT.search(says)
-    return cut is not None and said.startswith(says[: cut.start()]) and said.endswith(says[cut.end() :])
+def shortens_quote(reference: str, ours: str) -> bool:
+    """True if ours is the reference's text with one long quote shortened."""
+    expected_text, actual_text = _single_spaced(reference), _single_spaced(ours)
+    shortened = _SHORTENED.search(actual_text)
+    return (
+        shortened is not None
+        and expected_text.startswith(actual_text[: shortened.start()])
+        and expected_text.endswith(actual_text[shortened.end() :])
+    )
 
 
 def same_violation(reference: str, ours: str) -> bool:
-    """The refusal of a schema: ours names the property first, and prints neither the schema nor the document."""
-    there, here = _SCHEMA.search(reference), _SCHEMA.search(ours)
-    if there is None or here is None:
+    """True for the same schema violation: ours names the property first, without the schema and the document."""
+    expected, actual = _SCHEMA.search(reference), _SCHEMA.search(ours)
+    if expected is None or actual is None:
         return False
-    if any(there[part] != here[part] for part in ("refusal", "keyword", "schema")):
+    if any(expected[part] != actual[part] for part in ("refusal", "keyword", "schema")):
         return False
-    said, says = there["message"], here["message"]
-    return same_words(said, says) or cuts_quotes(said, says)
+    expected_text, actual_text = expected["message"], actual["message"]
+    return same_tokens(expected_text, actual_text) or shortens_quote(expected_text, actual_text)
 
 
 def refuses_any_traits_of_roots(reference: str, ours: str) -> bool:
-    """`root_required=in:...`: the reference advises to use the version that is in use."""
+    """True for `root_required=in:...`, where the reference recommends the version that the request already uses."""
     return (
         "The format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' only supported since microversion 1.39" in reference
         and (
@@ -70,9 +77,9 @@ def refuses_any_traits_of_roots(reference: str, ours: str) -> bool:
     )
 
 
-def _plain(text: str) -> str:
+def _single_spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def _bag(text: str) -> Counter[str]:
+def _token_counts(text: str) -> Counter[str]:
     return Counter(re.findall(r"[^\s,;{}()\[\]'\":]+", text))

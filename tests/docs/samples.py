@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes the sample files from the options and the rules: `make docs`."""
+"""Write the sample files from the options and the policy rules: `make docs`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMMANDS = {"placement.conf.sample": "config", "policy.yaml.sample": "policy"}
 
 
 def sample(name: str) -> str:
-    """By the command, in a process of its own: oslo's generator changes the defaults of libraries in its process."""
+    """Run the command in its own process: oslo's generator changes the defaults of libraries in its process."""
     command = [sys.executable, "-m", "plimsoll.cli", COMMANDS[name], "sample"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The page of clients names the versions that are run."""
+"""The page of clients names the versions that the tests run."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`make run` installs what serving needs and no tools; the locks agree with each other."""
+"""`make run` installs the packages for serving and no tools; the lock files have the same versions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def locked(name: str) -> dict[str, str]:
     return dict(line.split("==") for line in lines if "==" in line)
 
 
-def test_what_serves_is_what_is_tested() -> None:
+def test_the_locked_versions_for_serving_are_those_for_tests() -> None:
     everything = locked("requirements.lock")
     serving = locked("requirements-run.lock")
     assert serving.items() <= everything.items()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The README's tour works: its lines are run as they stand, against a service of their own."""
+"""The commands of the README's tour work: they are run unmodified against a new service."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ USUAL_PORT = "8778"
 
 
 def tour() -> list[tuple[str, str]]:
-    """The lines to copy, with what is said behind the language: nothing, or `refused`."""
+    """Return the blocks of commands, each with the word after the language: empty, or `refused`."""
     text = (ROOT / "README.md").read_text().partition("## Five minutes")[2].partition("\n## ")[0]
     return re.findall(r"^```sh *(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
-    """A service as `make run` starts it, its database under a directory that was empty before."""
+    """Start a service as `make run` does, with a new database; return its port."""
     chosen = free_port()
-    said = tmp_path / "said"
+    log = tmp_path / "log"
     environ = {name: value for name, value in os.environ.items() if not name.startswith("OS_")}
-    with said.open("w") as output:
+    with log.open("w") as output:
         server = subprocess.Popen(
             [Path(sys.executable).with_name("plimsoll"), "serve", "--dev", "--port", str(chosen)],
             cwd=tmp_path,
@@ -45,9 +45,9 @@ def port(tmp_path: Path) -> Iterator[int]:
         )
     try:
         deadline = time.monotonic() + 60
-        while not answers(chosen):
-            assert server.poll() is None, said.read_text()
-            assert time.monotonic() < deadline, said.read_text()
+        while not responds(chosen):
+            assert server.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.1)
         yield chosen
     finally:
@@ -55,15 +55,15 @@ def port(tmp_path: Path) -> Iterator[int]:
         server.wait(30)
 
 
-def answers(port: int) -> bool:
+def responds(port: int) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as answer:
-            return bool(answer.status == 200)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as response:
+            return bool(response.status == 200)
     except OSError:
         return False
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="the tour is told with curl")
+@pytest.mark.skipif(shutil.which("curl") is None, reason="the tour uses curl")
 def test_the_tour_can_be_copied_line_by_line(port: int) -> None:
     lines = []
     for kind, block in tour():
@@ -75,11 +75,11 @@ def test_the_tour_can_be_copied_line_by_line(port: int) -> None:
     assert project["usages"] == {"INSTANCE": {"MEMORY_MB": 8192, "VCPU": 4, "consumer_count": 1}}
     assert host["usages"] == {"MEMORY_MB": 8192, "VCPU": 4}
     assert '"allocation_requests": [{' in ran.stdout.replace('":[{', '": [{')
-    assert "409" in ran.stdout, "the refused claim says so"
+    assert "409" in ran.stdout, "the refused claim has no 409"
 
 
-def test_the_tour_tells_all_that_it_promises() -> None:
-    told = "".join(block for _, block in tour())
+def test_the_tour_calls_every_main_resource() -> None:
+    commands = "".join(block for _, block in tour())
     for word in ("/resource_providers", "/inventories", "/allocation_candidates", "/allocations/", "/usages"):
-        assert word in told
+        assert word in commands
     assert [kind for kind, _ in tour()].count("refused") == 1

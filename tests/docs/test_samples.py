@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The sample files are what the options and the rules say, and they can be used."""
+"""The sample files are up to date with the options and the policy rules, and they can be loaded."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The page of versions is what the table of features says."""
+"""The page of versions is up to date with the table of features."""
 
 from tests.docs.versions import PAGE, page
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes the page of versions from the table of features: `make docs`."""
+"""Write the page of versions from the table of features: `make docs`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "versions.md"
 
 INTRODUCTION = """# Versions
 
-A client says which version of the API it speaks with each request, in the header
-`openstack-api-version: placement 1.28`; `latest` is the newest, and a request without the header is answered in 1.0. All
-versions are always there: a client that works today works after every upgrade.
+Each request names its version of the API in the header `openstack-api-version: placement 1.28`. `latest` is the newest
+version; a request without the header has version 1.0. All versions are always supported: a client that works today
+works after every upgrade.
 
-This page is written from `src/plimsoll/api/placement/features.py` by `make docs`.
+This page is generated from `src/plimsoll/api/placement/features.py` by `make docs`.
 
-| version | since then |
+| version | added |
 |---|---|
 """
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where a client's messages to a database server end: as much of the two protocols as a cut needs to know."""
+"""Splits the bytes of a database client into messages, for the protocols of PostgreSQL and MySQL."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 _PLAIN_START = 196608
-"""PostgreSQL's protocol version 3.0; what comes before a message with it asks for encryption."""
+"""PostgreSQL's protocol version 3.0. A first message with another number requests encryption."""
 
 
 class Reader(Protocol):
-    """Takes a client's bytes as they come, and gives whole messages."""
+    """Collects the bytes of a client and returns whole messages."""
 
     def read(self, data: bytes) -> list[bytes]: ...
 
-    def is_answered(self, message: bytes) -> bool:
-        """Whether the server says something to this message before it hears another."""
+    def has_result(self, message: bytes) -> bool:
+        """True if the server sends a result to this message before it receives another one."""
 
 
 @dataclass
 class PostgreSQLMessages:
-    """A letter and a length, after a first message that has a length alone."""
+    """Messages with a letter and a length; the first one has only a length."""
 
     _rest: bytes = b""
     _started: bool = False
 
     def read(self, data: bytes) -> list[bytes]:
         self._rest += data
-        found = []
+        messages = []
         while (size := self._size()) is not None and len(self._rest) >= size:
             message, self._rest = self._rest[:size], self._rest[size:]
             if not self._started:
                 self._started = struct.unpack("!I", message[4:8])[0] == _PLAIN_START
-            found.append(message)
-        return found
+            messages.append(message)
+        return messages
 
-    def is_answered(self, message: bytes) -> bool:
+    def has_result(self, message: bytes) -> bool:
         return message[:1] in (b"Q", b"S")
 
     def _size(self) -> int | None:
@@ -51,23 +51,23 @@ class PostgreSQLMessages:
 
 @dataclass
 class MySQLMessages:
-    """A length of three bytes and a number, whatever the message is."""
+    """Messages with a length of three bytes and a sequence number."""
 
     _rest: bytes = field(default=b"")
 
     def read(self, data: bytes) -> list[bytes]:
         self._rest += data
-        found = []
+        messages = []
         while len(self._rest) >= 4:
             size = 4 + int.from_bytes(self._rest[:3], "little")
             if len(self._rest) < size:
                 break
-            found.append(self._rest[:size])
+            messages.append(self._rest[:size])
             self._rest = self._rest[size:]
-        return found
+        return messages
 
-    def is_answered(self, message: bytes) -> bool:
-        return message[4:5] != b"\x01"  # all but the goodbye
+    def has_result(self, message: bytes) -> bool:
+        return message[4:5] != b"\x01"  # all but COM_QUIT
 
 
 READERS: dict[str, type[PostgreSQLMessages] | type[MySQLMessages]] = {

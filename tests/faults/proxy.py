@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A network between service and database that fails on purpose, at the message that a test names.
+"""A proxy between service and database that cuts a connection at a message that the test selects.
 
-It passes everything on until it is armed. Then it counts the client's messages over all connections, and cuts
-the connection at the one that the plan names: before the server hears it, or once the server has answered it,
-so that only the answer is lost.
+It forwards everything until it is armed. Then it counts the client's messages over all connections, and closes
+the connection at the message that the rule selects: before the server gets it, or after the server has sent its
+result, so that only the result is lost.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ from typing import Self
 
 from tests.faults.messages import READERS, Reader
 
-ANSWER_SECONDS = 20.0
+RESULT_SECONDS = 20.0
 POLL_SECONDS = 0.02
 
 
-class Moment(Enum):
-    """When a connection is cut."""
+class CutPoint(Enum):
+    """When a connection is closed."""
 
-    UNHEARD = auto()
+    BEFORE_SEND = auto()
     """The server never gets the message."""
-    UNANSWERED = auto()
-    """The server gets it, and does what it says; the client never learns of it."""
-    AT_ONCE = auto()
-    """The server gets it, and finds that nobody is there any more."""
+    AFTER_RESULT = auto()
+    """The server gets the message and runs it; the client never gets the result."""
+    AFTER_SEND = auto()
+    """The server gets the message, and finds the connection closed."""
 
 
-Choice = Callable[[int, bytes], Moment | None]
-"""Looks at the number of a message since the proxy was armed, and at its bytes, and says how it is cut, if it is."""
+CutRule = Callable[[int, bytes], CutPoint | None]
+"""Takes the number of a message since the proxy was armed, and its bytes. Returns where to cut, or None."""
 
 
-def nth(number: int, moment: Moment) -> Choice:
-    """Cut at this message, counted from 1, and at no other."""
-    return lambda place, _: moment if place == number else None
+def cut_nth(number: int, cut_point: CutPoint) -> CutRule:
+    """Cut only at the message with this number, counted from 1."""
+    return lambda place, _: cut_point if place == number else None
 
 
-def first_with(words: bytes, moment: Moment) -> Choice:
-    """Cut at the first message with these words in it, and at no other."""
+def cut_first_with(text: bytes, cut_point: CutPoint) -> CutRule:
+    """Cut only at the first message that contains this text."""
     done: list[bool] = []
 
-    def choose(_: int, message: bytes) -> Moment | None:
-        if done or words not in message:
+    def choose(_: int, message: bytes) -> CutPoint | None:
+        if done or text not in message:
             return None
         done.append(True)
-        return moment
+        return cut_point
 
     return choose
 
 
 class Gate:
-    """The first message with these words waits here, unheard by the server, until the gate is opened."""
+    """Holds back the first message that contains this text until `open` is called."""
 
-    def __init__(self, words: bytes) -> None:
-        self._words = words
+    def __init__(self, text: bytes) -> None:
+        self._text = text
         self._lock = threading.Lock()
         self.reached = threading.Event()
         self._open = threading.Event()
@@ -70,31 +70,31 @@ class Gate:
         self._open.set()
 
     def pass_through(self, message: bytes, client: socket.socket) -> None:
-        """Returns when the message may go on. Raises OSError if whoever sent it is gone meanwhile."""
+        """Wait until the message may be forwarded. Raises OSError if its client closes the connection meanwhile."""
         with self._lock:
-            is_first = self._words in message and not self.reached.is_set()
+            is_first = self._text in message and not self.reached.is_set()
             if is_first:
                 self.reached.set()
-        # Not by reading: more messages may have come, and the end behind them would not be seen.
-        gone = select.poll()
-        gone.register(client, select.POLLRDHUP)
+        # Not with `recv`: it would return later messages before the end of the connection.
+        closed = select.poll()
+        closed.register(client, select.POLLRDHUP)
         while is_first and not self._open.wait(POLL_SECONDS):
-            if gone.poll(0):
+            if closed.poll(0):
                 raise ConnectionResetError
 
 
 @dataclass
 class _Pair:
-    """Both ends of one connection."""
+    """The two sockets of one proxied connection."""
 
     client: socket.socket
     server: socket.socket
     reader: Reader
-    muted: bool = False
-    """Whether what the server says is kept from the client."""
+    drops_results: bool = False
+    """Whether results of the server are dropped instead of forwarded."""
 
     def __post_init__(self) -> None:
-        self.answered = threading.Event()
+        self.result_received = threading.Event()
 
     def close(self) -> None:
         for end in (self.client, self.server):
@@ -104,56 +104,56 @@ class _Pair:
 
 
 class Proxy:
-    """Listens on a port of its own for one database server. To be closed."""
+    """Listens on its own port for one database server. Must be closed."""
 
     def __init__(self, engine: str, host: str, port: int) -> None:
         self._engine = engine
         self._target = (host, port)
         self._lock = threading.Lock()
-        self._choose: Choice | None = None
+        self._cut_rule: CutRule | None = None
         self._count = 0
         self._pairs: list[_Pair] = []
         self._refusing = False
         self._gate: Gate | None = None
         self.cuts: list[bytes] = []
         """The messages at which connections were cut since it was armed."""
-        self.seen: list[bytes] = []
+        self.received: list[bytes] = []
         """The messages since it was armed."""
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port: int = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, name="proxy", daemon=True).start()
 
-    def arm(self, choose: Choice) -> None:
-        """Count from here on, and cut where the choice says."""
+    def arm(self, rule: CutRule) -> None:
+        """Count messages from here on, and cut at the message that the rule selects."""
         with self._lock:
-            self._choose, self._count = choose, 0
-            self.cuts, self.seen = [], []
+            self._cut_rule, self._count = rule, 0
+            self.cuts, self.received = [], []
 
     @property
-    def choice(self) -> Choice | None:
-        return self._choose
+    def cut_rule(self) -> CutRule | None:
+        return self._cut_rule
 
     def disarm(self) -> None:
         with self._lock:
-            self._choose = None
+            self._cut_rule = None
 
     def refuse(self, refusing: bool = True) -> None:
-        """Let no further connection through, until told otherwise."""
+        """Close all new connections, until called with False."""
         self._refusing = refusing
 
-    def let_pass(self) -> None:
-        """Hold up nothing any more."""
+    def release(self) -> None:
+        """Forward all messages again."""
         if self._gate is not None:
             self._gate.open()
         self._gate = None
 
-    def hold(self, words: bytes) -> Gate:
-        """From here on, the first message with these words is held up."""
-        self._gate = Gate(words)
+    def hold(self, text: bytes) -> Gate:
+        """Hold back the first message from here on that contains this text."""
+        self._gate = Gate(text)
         return self._gate
 
     def drop_all(self) -> None:
-        """Cut every connection that there is, whatever it does."""
+        """Close every connection."""
         with self._lock:
             pairs, self._pairs = self._pairs, []
         for pair in pairs:
@@ -187,49 +187,49 @@ class Proxy:
             pair = _Pair(client, server, READERS[self._engine]())
             with self._lock:
                 self._pairs.append(pair)
-            for run in (self._pass_requests, self._pass_answers):
+            for run in (self._forward_messages, self._forward_results):
                 threading.Thread(target=run, args=(pair,), name="proxy", daemon=True).start()
 
-    def _pass_requests(self, pair: _Pair) -> None:
+    def _forward_messages(self, pair: _Pair) -> None:
         with suppress(OSError):
             while data := pair.client.recv(65536):
                 for message in pair.reader.read(data):
                     if self._gate is not None:
                         self._gate.pass_through(message, pair.client)
-                    moment = self._moment_of(message)
-                    if moment is not None:
-                        self._cut(pair, message, moment)
+                    cut_point = self._cut_point_of(message)
+                    if cut_point is not None:
+                        self._cut(pair, message, cut_point)
                         return
                     pair.server.sendall(message)
         pair.close()
 
-    def _pass_answers(self, pair: _Pair) -> None:
+    def _forward_results(self, pair: _Pair) -> None:
         with suppress(OSError):
             while data := pair.server.recv(65536):
-                if pair.muted:
-                    pair.answered.set()
+                if pair.drops_results:
+                    pair.result_received.set()
                 else:
                     pair.client.sendall(data)
-        pair.answered.set()
-        if not pair.muted:
+        pair.result_received.set()
+        if not pair.drops_results:
             pair.close()
 
-    def _moment_of(self, message: bytes) -> Moment | None:
+    def _cut_point_of(self, message: bytes) -> CutPoint | None:
         with self._lock:
-            if self._choose is None:
+            if self._cut_rule is None:
                 return None
             self._count += 1
-            self.seen.append(message)
-            moment = self._choose(self._count, message)
-            if moment is not None:
+            self.received.append(message)
+            cut_point = self._cut_rule(self._count, message)
+            if cut_point is not None:
                 self.cuts.append(message)
-            return moment
+            return cut_point
 
-    def _cut(self, pair: _Pair, message: bytes, moment: Moment) -> None:
+    def _cut(self, pair: _Pair, message: bytes, cut_point: CutPoint) -> None:
         with suppress(OSError):
-            if moment is not Moment.UNHEARD:
-                pair.muted = True
+            if cut_point is not CutPoint.BEFORE_SEND:
+                pair.drops_results = True
                 pair.server.sendall(message)
-                if moment is Moment.UNANSWERED and pair.reader.is_answered(message):
-                    pair.answered.wait(ANSWER_SECONDS)
+                if cut_point is CutPoint.AFTER_RESULT and pair.reader.has_result(message):
+                    pair.result_received.wait(RESULT_SECONDS)
         pair.close()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The requests that fault tests make, as bodies: they are the same in one process and over HTTP."""
+"""Request bodies of the fault tests, for requests in one process and over HTTP."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def new_uuid() -> str:
 
 
 def claim(*hosts: str, amount: int = CLAIMED, project: str = "p", user: str = "u") -> dict[str, Any]:
-    """What a consumer that is new takes of each host."""
+    """The body of a claim by a new consumer: this amount of each host."""
     return {
         "allocations": {host: {"resources": {"VCPU": amount}} for host in hosts},
         "project_id": project,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A server that hangs: its host acknowledges what is sent, and no answer comes. Each wait for it has an end."""
+"""A server that hangs: its host acknowledges what is sent, but no result arrives. Each wait times out."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from plimsoll.service.placement import Placement
 from plimsoll.storage.database import Database
 from plimsoll.storage.dialects import mysql, postgresql
 from plimsoll.storage.errors import DatabaseFault, OutcomeUnknown, Unreachable
-from tests.faults.ground import Ground
+from tests.faults.private_server import PrivateServer
 
 
 @pytest.fixture
-def placement(url: str, impatient: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Placement]:
+def placement(url: str, short_timeouts: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Placement]:
     for dialect in (postgresql, mysql):
-        monkeypatch.setattr(dialect, "ANSWER_SECONDS", 1)
+        monkeypatch.setattr(dialect, "RESULT_SECONDS", 1)
         monkeypatch.setattr(dialect, "CONNECT_SECONDS", 2)
     database = Database(url)
     yield Placement(Ledger(database))
@@ -35,11 +35,13 @@ def head(placement: Placement) -> object:
 
 
 def query(placement: Placement) -> object:
-    return placement.ledger.database.ask(lambda connection: connection.scalar(text("SELECT 1")))
+    return placement.ledger.database.run_read(lambda connection: connection.scalar(text("SELECT 1")))
 
 
 def point_query(placement: Placement) -> object:
-    return placement.ledger.database.look("SELECT id FROM resource_providers WHERE uuid IN (%s)", ["none"])
+    return placement.ledger.database.select_in(
+        "SELECT id FROM resource_providers WHERE uuid IN (%s)", ["none"]
+    )
 
 
 def write(placement: Placement) -> object:
@@ -48,15 +50,15 @@ def write(placement: Placement) -> object:
 
 @pytest.mark.long
 @pytest.mark.parametrize("operation", [head, query, point_query, write])
-def test_an_operation_on_a_server_that_hangs_fails_after_a_while(
-    ground: Ground, placement: Placement, operation: Callable[[Placement], object]
+def test_an_operation_on_a_hanging_server_times_out(
+    private_server: PrivateServer, placement: Placement, operation: Callable[[Placement], object]
 ) -> None:
     operation(placement)
-    ground.server.pause()
+    private_server.server.pause()
     try:
         with pytest.raises(DatabaseFault) as failed:
             operation(placement)
     finally:
-        ground.server.resume()
+        private_server.server.resume()
     assert isinstance(failed.value, Unreachable | OutcomeUnknown)
     operation(placement)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The log lines of a database outage: when it began, when it was over, and one line per request."""
+"""The log lines of a database outage: its begin, its end, and one line per request."""
 
 from __future__ import annotations
 
@@ -10,57 +10,57 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.ground import Ground
-from tests.faults.services import ServiceOn, assert_unavailable
+from tests.faults.private_server import PrivateServer
+from tests.faults.services import DatabaseService, assert_unavailable
 from tests.support.waiting import eventually
 
-PATIENCE = 2.0
+RETRY_SECONDS = 2.0
 LINE = re.compile(r"^\S+ \S+ \d+ (DEBUG|INFO|WARNING|ERROR|CRITICAL) (\S+) \[.*?\] (.*)$", re.MULTILINE)
 
 
-class Service(ServiceOn):
-    """It compares memory with the database every second, as the thread in the background does every few minutes."""
+class Service(DatabaseService):
+    """A service whose background thread compares memory with the database every second, not every few minutes."""
 
     @property
     def environment(self) -> dict[str, str]:
         return super().environment | {"OS_PLIMSOLL__VERIFY_INTERVAL": "1"}
 
     def lines(self, begin: int) -> list[tuple[str, str, str]]:
-        """Level, logger and text of what was logged after this place. What is part of no line would be a traceback."""
+        """Level, logger and text of the lines after this position. Anything else, such as a traceback, fails."""
         log = self.log()[begin:]
-        found = [match.groups() for match in LINE.finditer(log)]
-        assert len(found) == len(log.splitlines()), log
-        return [(level, name, text) for level, name, text in found]
+        parsed = [match.groups() for match in LINE.finditer(log)]
+        assert len(parsed) == len(log.splitlines()), log
+        return [(level, name, text) for level, name, text in parsed]
 
 
 @pytest.fixture
-def service(ground: Ground, url: str, tmp_path: Path) -> Service:
-    return Service(tmp_path / "service", url, PATIENCE=PATIENCE)
+def service(private_server: PrivateServer, url: str, tmp_path: Path) -> Service:
+    return Service(tmp_path / "service", url, RETRY_SECONDS=RETRY_SECONDS)
 
 
-def test_an_outage_is_one_line_when_it_begins_and_one_when_it_is_over(
-    ground: Ground, service: Service
+def test_an_outage_is_logged_once_at_its_begin_and_once_at_its_end(
+    private_server: PrivateServer, service: Service
 ) -> None:
-    with service, service.line() as line:
-        host = line.host(100)
-        assert line.claim(host).status == 204
+    with service, service.http_client() as client:
+        host = client.host(100)
+        assert client.claim(host).status == 204
         assert eventually(lambda: f"PUT /resource_providers/{host}" in service.log())
-        time.sleep(0.5)  # lines of requests are written together
+        time.sleep(0.5)  # the log lines of requests are written in groups
         begin = len(service.log())
-        ground.server.kill()
+        private_server.server.kill()
         try:
-            # A commit on a connection that breaks just now would be in doubt, which is another line.
-            assert_unavailable(line.get(f"/resource_providers/{host}"))
+            # Not a claim: if its connection breaks during the commit, another line is logged.
+            assert_unavailable(client.get(f"/resource_providers/{host}"))
             time.sleep(0.5)
             for _ in range(2):
-                assert_unavailable(line.claim(host))
-                assert_unavailable(line.get(f"/resource_providers/{host}"))
-                assert line.get("/healthz?ready").status == 503
-            time.sleep(2)  # the thread in the background fails, too
+                assert_unavailable(client.claim(host))
+                assert_unavailable(client.get(f"/resource_providers/{host}"))
+                assert client.get("/healthz?ready").status == 503
+            time.sleep(2)  # the background thread fails, too
         finally:
-            ground.server.start()
-        assert line.claim(host).status == 204
-        assert line.get(f"/resource_providers/{host}").status == 200
+            private_server.server.start()
+        assert client.claim(host).status == 204
+        assert client.get(f"/resource_providers/{host}").status == 200
         assert eventually(lambda: "Database outage over" in service.log())
         time.sleep(0.5)
         lines = service.lines(begin)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The server answers, and will not do what it is asked: it is busy, read-only, or has no room for us.
+"""The database server responds with errors: it is busy, read-only, or out of connections.
 
-Whoever cannot be served is told so in the API's own shape, with the time to wait; nothing of it is written; and as
-soon as the server gives way, all is well without anybody's help.
+The request fails with 503 in the API's format and a `Retry-After`, and nothing is written. As soon as the server works
+again, requests succeed again without intervention.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import pymysql
 import pytest
 from sqlalchemy import make_url
 
-from tests.faults.books import Books
-from tests.faults.ground import Ground
+from tests.faults.administrator import LOCK_HEAD, Administrator
+from tests.faults.database_rows import DatabaseRows
+from tests.faults.private_server import PrivateServer
 from tests.faults.requests import claim, new_uuid
-from tests.faults.services import assert_unavailable, says_nothing_was_changed, settle
-from tests.faults.strangers import TAKE_HEAD, Stranger
-from tests.support.api import Answer, Api, api
+from tests.faults.services import assert_unavailable, states_nothing_was_changed, wait_until_recovered
+from tests.support.api import Api, Response, api
 
 SERIALIZATION_FAILURE = {
-    "postgresql": "IF nextval('troubles') <= 3 THEN RAISE EXCEPTION 'lost a race' USING ERRCODE = '40001'; END IF",
-    "mariadb": "UPDATE troubles SET n = n + 1;"
-    " IF (SELECT n FROM troubles) <= 3 THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF",
+    "postgresql": "IF nextval('trigger_runs') <= 3 THEN RAISE EXCEPTION 'lost a race' USING ERRCODE = '40001'; END IF",
+    "mariadb": "UPDATE trigger_runs SET n = n + 1;"
+    " IF (SELECT n FROM trigger_runs) <= 3 THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF",
 }
-COUNTED_TROUBLES = {
-    "postgresql": ["CREATE SEQUENCE troubles"],
-    # Of a kind that forgets nothing when a transaction is undone.
-    "mariadb": ["CREATE TABLE troubles (n INT) ENGINE = MyISAM", "INSERT INTO troubles VALUES (0)"],
+TRIGGER_COUNTERS = {
+    "postgresql": ["CREATE SEQUENCE trigger_runs"],
+    # MyISAM: a rollback does not undo its changes.
+    "mariadb": ["CREATE TABLE trigger_runs (n INT) ENGINE = MyISAM", "INSERT INTO trigger_runs VALUES (0)"],
 }
 SLOW = {"postgresql": "PERFORM pg_sleep(1)", "mariadb": "DO SLEEP(1)"}
 
@@ -41,177 +41,181 @@ SLOW = {"postgresql": "PERFORM pg_sleep(1)", "mariadb": "DO SLEEP(1)"}
 class Case:
     engine: str
     api: Api
-    stranger: Stranger
-    books: Books
+    administrator: Administrator
+    database_rows: DatabaseRows
     host: str
 
-    def claim(self) -> Answer:
+    def claim(self) -> Response:
         return self.api.put(f"/allocations/{new_uuid()}", claim(self.host))
 
-    def assert_reads_go_on(self) -> None:
+    def assert_reads_succeed(self) -> None:
         assert self.api.get(f"/resource_providers/{self.host}").status == 200
         assert self.api.get("/allocation_candidates?resources=VCPU:1").status == 200
         assert self.api.get(f"/allocations/{new_uuid()}").status == 200
 
-    def assert_refused(self, answer: Answer) -> None:
-        assert_unavailable(answer)
-        assert says_nothing_was_changed(answer)
-        assert self.books.holders([self.host]) == {}
+    def assert_refused(self, response: Response) -> None:
+        assert_unavailable(response)
+        assert states_nothing_was_changed(response)
+        assert self.database_rows.allocation_counts([self.host]) == {}
 
-    def assert_not_permitted(self, answer: Answer) -> None:
-        """In one sentence. Whom it is about, and what the database says of its tables, is for the log."""
-        self.assert_refused(answer)
-        assert " The database does not permit this. Nothing was" in answer.detail
+    def assert_not_permitted(self, response: Response) -> None:
+        """The response has one sentence. The user and the text of the database are only in the log."""
+        self.assert_refused(response)
+        assert " The database does not permit this. Nothing was" in response.detail
 
     @contextmanager
     def without(self, right: str) -> Iterator[None]:
-        """A right on all tables that the service's user does not have for a while."""
+        """Revoke a right on all tables from the service's user for the `with` block."""
         where = (
-            "ALL TABLES IN SCHEMA public" if self.engine == "postgresql" else f"{self.stranger.database}.*"
+            "ALL TABLES IN SCHEMA public"
+            if self.engine == "postgresql"
+            else f"{self.administrator.database}.*"
         )
-        self.stranger.run(f"REVOKE {right} ON {where} FROM placement")
-        self.stranger.end_all()  # who is connected keeps a right
+        self.administrator.run(f"REVOKE {right} ON {where} FROM placement")
+        self.administrator.terminate_all()  # open connections would keep the right
         try:
             yield
         finally:
-            self.stranger.run(f"GRANT {right} ON {where} TO placement")
-            self.stranger.end_all()
+            self.administrator.run(f"GRANT {right} ON {where} TO placement")
+            self.administrator.terminate_all()
 
 
 @pytest.fixture
-def case(ground: Ground, url: str, impatient: None) -> Iterator[Case]:
-    """A service that comes as a user without an administrator's rights, as a service should."""
-    stranger = Stranger(ground.server, url)
-    if ground.engine == "postgresql":
+def case(private_server: PrivateServer, url: str, short_timeouts: None) -> Iterator[Case]:
+    """A service whose database user has no administrator rights, as in production."""
+    administrator = Administrator(private_server.server, url)
+    if private_server.engine == "postgresql":
         make_user = ["CREATE ROLE placement LOGIN", "GRANT ALL ON ALL TABLES IN SCHEMA public TO placement"]
         make_user += ["GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO placement"]
         drop_user = ["DROP OWNED BY placement", "DROP ROLE placement"]
     else:
-        make_user = ["CREATE USER placement@'%'", f"GRANT ALL ON {stranger.database}.* TO placement@'%'"]
+        make_user = ["CREATE USER placement@'%'", f"GRANT ALL ON {administrator.database}.* TO placement@'%'"]
         drop_user = ["DROP USER placement@'%'"]
-    stranger.run(*make_user)
-    theirs = make_url(url).set(username="placement").render_as_string(hide_password=False)
-    books = Books(url)
+    administrator.run(*make_user)
+    service_url = make_url(url).set(username="placement").render_as_string(hide_password=False)
+    database_rows = DatabaseRows(url)
     try:
-        with api(theirs) as service:
+        with api(service_url) as service:
             host = service.host(new_uuid(), VCPU=100_000)
-            yield Case(ground.engine, service, stranger, books, host)
-            settle(service)
+            yield Case(private_server.engine, service, administrator, database_rows, host)
+            wait_until_recovered(service)
             assert service.put(f"/allocations/{new_uuid()}", claim(host)).status == 204
-        books.assert_sound()
-        books.close()
+        database_rows.assert_consistent()
+        database_rows.close()
     finally:
-        stranger.end_all()
-        stranger.run(*drop_user)
+        administrator.terminate_all()
+        administrator.run(*drop_user)
 
 
-def test_a_head_that_a_stranger_holds_for_longer_than_we_wait(case: Case) -> None:
-    with case.stranger.transaction(TAKE_HEAD):
+def test_a_claim_fails_if_another_program_holds_the_head_for_longer_than_the_timeout(case: Case) -> None:
+    with case.administrator.transaction(LOCK_HEAD):
         case.assert_refused(case.claim())
-        case.assert_reads_go_on()
+        case.assert_reads_succeed()
     assert case.claim().status == 204
 
 
-def test_a_head_that_a_stranger_holds_for_a_moment(case: Case) -> None:
-    answers: list[Answer] = []
-    with case.stranger.transaction(TAKE_HEAD):
-        waiting = threading.Thread(target=lambda: answers.append(case.claim()))
+def test_a_claim_waits_if_another_program_holds_the_head_for_a_short_time(case: Case) -> None:
+    responses: list[Response] = []
+    with case.administrator.transaction(LOCK_HEAD):
+        waiting = threading.Thread(target=lambda: responses.append(case.claim()))
         waiting.start()
         waiting.join(0.3)
-        assert answers == []
+        assert responses == []
     waiting.join(30)
-    assert [answer.status for answer in answers] == [204]
+    assert [response.status for response in responses] == [204]
 
 
-def test_a_statement_that_takes_longer_than_the_server_allows(case: Case) -> None:
+def test_a_claim_fails_if_a_statement_takes_longer_than_the_server_allows(case: Case) -> None:
     if case.engine == "postgresql":
         limit, no_limit = (
-            f"ALTER DATABASE {case.stranger.database} SET statement_timeout = {milliseconds}"
+            f"ALTER DATABASE {case.administrator.database} SET statement_timeout = {milliseconds}"
             for milliseconds in (300, 0)
         )
     else:
         limit, no_limit = (f"SET GLOBAL max_statement_time = {seconds}" for seconds in (0.3, 0))
-    case.stranger.run(limit)
+    case.administrator.run(limit)
     try:
-        with case.stranger.trouble("allocations", SLOW[case.engine]):
-            case.stranger.end_all()
-            settle(case.api)
+        with case.administrator.failing_trigger("allocations", SLOW[case.engine]):
+            case.administrator.terminate_all()
+            wait_until_recovered(case.api)
             case.assert_refused(case.claim())
-            case.assert_reads_go_on()
+            case.assert_reads_succeed()
     finally:
-        case.stranger.run(no_limit)
-        case.stranger.end_all()
+        case.administrator.run(no_limit)
+        case.administrator.terminate_all()
     assert case.claim().status == 204
 
 
-def test_a_race_that_the_server_says_was_lost_is_run_again(case: Case) -> None:
-    case.stranger.run(*COUNTED_TROUBLES[case.engine])
+def test_a_write_is_retried_after_a_serialization_failure(case: Case) -> None:
+    case.administrator.run(*TRIGGER_COUNTERS[case.engine])
     if case.engine == "postgresql":
-        case.stranger.run("GRANT ALL ON SEQUENCE troubles TO placement")
-    with case.stranger.trouble("allocations", SERIALIZATION_FAILURE[case.engine]):
+        case.administrator.run("GRANT ALL ON SEQUENCE trigger_runs TO placement")
+    with case.administrator.failing_trigger("allocations", SERIALIZATION_FAILURE[case.engine]):
         assert case.claim().status == 204
-    assert sum(case.books.holders([case.host]).values()) == 1
+    assert sum(case.database_rows.allocation_counts([case.host]).values()) == 1
 
 
-def test_a_race_that_is_lost_at_the_commit_is_run_again(case: Case) -> None:
+def test_a_write_is_retried_after_a_serialization_failure_at_the_commit(case: Case) -> None:
     if case.engine != "postgresql":
-        pytest.skip("MariaDB has no triggers that wait for the commit; its Galera is tested by itself")
-    case.stranger.run(*COUNTED_TROUBLES[case.engine], "GRANT ALL ON SEQUENCE troubles TO placement")
-    with case.stranger.trouble("allocations", SERIALIZATION_FAILURE[case.engine], at_commit=True):
+        pytest.skip("MariaDB has no deferred triggers; test_galera.py has conflicts at the commit")
+    case.administrator.run(*TRIGGER_COUNTERS[case.engine], "GRANT ALL ON SEQUENCE trigger_runs TO placement")
+    with case.administrator.failing_trigger(
+        "allocations", SERIALIZATION_FAILURE[case.engine], at_commit=True
+    ):
         assert case.claim().status == 204
-    assert sum(case.books.holders([case.host]).values()) == 1
+    assert sum(case.database_rows.allocation_counts([case.host]).values()) == 1
 
 
-def test_a_commit_that_the_server_refuses_is_not_said_to_be_in_doubt(case: Case) -> None:
+def test_the_outcome_of_a_commit_that_the_server_refuses_is_known(case: Case) -> None:
     if case.engine != "postgresql":
-        pytest.skip("MariaDB has no triggers that wait for the commit")
+        pytest.skip("MariaDB has no deferred triggers")
     full = "RAISE EXCEPTION 'no space left on device' USING ERRCODE = '53100'"
-    with case.stranger.trouble("allocations", full, at_commit=True):
+    with case.administrator.failing_trigger("allocations", full, at_commit=True):
         case.assert_refused(case.claim())
 
 
-def test_a_deadlock_with_a_stranger_is_resolved(case: Case) -> None:
-    answers: list[Answer] = []
-    with case.stranger.transaction("UPDATE resource_providers SET name = name") as stranger:
-        waiting = threading.Thread(target=lambda: answers.append(case.claim()))
+def test_a_deadlock_with_another_program_is_resolved(case: Case) -> None:
+    responses: list[Response] = []
+    with case.administrator.transaction("UPDATE resource_providers SET name = name") as other:
+        waiting = threading.Thread(target=lambda: responses.append(case.claim()))
         waiting.start()
         waiting.join(0.3)
         try:
-            stranger.execute(TAKE_HEAD)
+            other.execute(LOCK_HEAD)
         except Exception as victim:
             assert "deadlock" in str(victim).lower() or "lock" in str(victim).lower()
     waiting.join(30)
-    assert [answer.status for answer in answers] == [204]
-    assert sum(case.books.holders([case.host]).values()) == 1
+    assert [response.status for response in responses] == [204]
+    assert sum(case.database_rows.allocation_counts([case.host]).values()) == 1
 
 
-def test_a_server_that_is_read_only_takes_no_writes_and_answers_reads(case: Case) -> None:
+def test_a_read_only_server_refuses_writes_and_allows_reads(case: Case) -> None:
     if case.engine == "postgresql":
         off, on = (
-            f"ALTER DATABASE {case.stranger.database} SET default_transaction_read_only = {state}"
+            f"ALTER DATABASE {case.administrator.database} SET default_transaction_read_only = {state}"
             for state in ("off", "on")
         )
     else:
         off, on = "SET GLOBAL read_only = 0", "SET GLOBAL read_only = 1"
-    case.stranger.run(on)
-    case.stranger.end_all()
-    settle(case.api)
+    case.administrator.run(on)
+    case.administrator.terminate_all()
+    wait_until_recovered(case.api)
     try:
         case.assert_refused(case.claim())
-        case.assert_reads_go_on()
+        case.assert_reads_succeed()
     finally:
-        case.stranger.run(
+        case.administrator.run(
             "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE"
             if case.engine == "postgresql"
             else "DO 0",
             off,
         )
-        case.stranger.end_all()
+        case.administrator.terminate_all()
     assert case.claim().status == 204
 
 
 @pytest.mark.parametrize("right", ["INSERT", "SELECT"])
-def test_a_right_that_is_missing_is_named_and_not_taken_for_a_server_that_takes_no_writes(
+def test_a_missing_right_is_reported_as_such_and_not_as_a_read_only_server(
     case: Case, right: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with case.without(right):
@@ -219,63 +223,63 @@ def test_a_right_that_is_missing_is_named_and_not_taken_for_a_server_that_takes_
         if right == "SELECT":
             case.assert_not_permitted(case.api.get(f"/allocations/{new_uuid()}"))
         else:
-            case.assert_reads_go_on()
-    words = (
+            case.assert_reads_succeed()
+    expected = (
         "permission denied for table" if case.engine == "postgresql" else f"{right} command denied to user"
     )
-    assert words in caplog.text
+    assert expected in caplog.text
     assert "To the user 'placement': " in caplog.text
-    settle(case.api)
+    wait_until_recovered(case.api)
     assert case.claim().status == 204
 
 
-def test_a_user_who_is_not_let_in_is_not_taken_for_a_server_that_cannot_be_reached(
+def test_a_refused_login_is_reported_as_such_and_not_as_an_unreachable_server(
     case: Case, caplog: pytest.LogCaptureFixture
 ) -> None:
     if case.engine == "postgresql":
         off, on = "ALTER ROLE placement NOLOGIN", "ALTER ROLE placement LOGIN"
-        words = 'role "placement" is not permitted to log in'
+        expected = 'role "placement" is not permitted to log in'
     else:
         off, on = (f"ALTER USER placement@'%' ACCOUNT {state}" for state in ("LOCK", "UNLOCK"))
-        words = "this account is locked"
-    case.stranger.run(off)
-    case.stranger.end_all()
+        expected = "this account is locked"
+    case.administrator.run(off)
+    case.administrator.terminate_all()
     try:
         case.assert_not_permitted(case.claim())
         case.assert_not_permitted(case.api.get(f"/resource_providers/{case.host}"))
     finally:
-        case.stranger.run(on)
-    assert words in caplog.text
+        case.administrator.run(on)
+    assert expected in caplog.text
     assert "To the user 'placement': " in caplog.text
-    settle(case.api)
+    wait_until_recovered(case.api)
     assert case.claim().status == 204
 
 
-def test_a_server_that_has_no_connection_left_for_us(case: Case) -> None:
+def test_requests_fail_if_the_server_has_no_connection_left(case: Case) -> None:
     if case.engine == "postgresql":
         off, on = (f"ALTER ROLE placement CONNECTION LIMIT {limit}" for limit in (-1, 0))
     else:
         # Zero would mean without a limit.
         off, on = (f"ALTER USER placement@'%' WITH MAX_USER_CONNECTIONS {limit}" for limit in (0, 1))
-    case.stranger.run(on)
-    case.stranger.end_all()
+    case.administrator.run(on)
+    case.administrator.terminate_all()
     try:
-        with occupied(case):
+        with all_connections_taken(case):
             case.assert_refused(case.claim())
             assert_unavailable(case.api.get(f"/resource_providers/{case.host}"))
     finally:
-        case.stranger.run(off)
-    settle(case.api)
+        case.administrator.run(off)
+    wait_until_recovered(case.api)
     assert case.claim().status == 204
 
 
 @contextmanager
-def occupied(case: Case) -> Iterator[None]:
-    """The one connection that MariaDB has for the user is taken; PostgreSQL has none to begin with."""
+def all_connections_taken(case: Case) -> Iterator[None]:
+    """Take the one connection that MariaDB allows the user. PostgreSQL allows none, so nothing is done."""
     if case.engine == "postgresql":
         yield
         return
-    server = case.stranger.server
+    server = case.administrator.server
     connection = pymysql.connect(host=server.host, port=server.port, user="placement", ssl_disabled=True)
     yield
     connection.close()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The server is killed, stopped, and paused while clients claim. It comes back, and all goes on by itself."""
+"""The database server is killed, stopped and paused while clients claim. The service recovers by itself."""
 
 from __future__ import annotations
 
@@ -10,149 +10,151 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from tests.faults.books import Books
-from tests.faults.ground import Ground
+from tests.faults.database_rows import DatabaseRows
+from tests.faults.private_server import PrivateServer
 from tests.faults.requests import new_uuid
-from tests.faults.services import Line, ServiceOn, Storm, assert_unavailable
+from tests.faults.services import ClaimLoad, DatabaseService, HttpClient, assert_unavailable
 from tests.support.servers import Server
 
 KILLS = 3
 
 
 @dataclass
-class Stormed:
-    """Two services on one server, a host with room for all claims, and the database as it is."""
+class Deployment:
+    """Two services on one server, a host with room for all claims, and the rows of the database."""
 
     server: Server
-    services: list[ServiceOn]
+    services: list[DatabaseService]
     host: str
-    books: Books
+    database_rows: DatabaseRows
 
-    def line(self, service: int = 0) -> Line:
-        return self.services[service].line()
+    def http_client(self, service: int = 0) -> HttpClient:
+        return self.services[service].http_client()
 
-    def storm(self) -> Storm:
-        """Clients at both services, who take turns."""
-        return Storm([service.line for service in self.services], [self.host])
+    def claim_load(self) -> ClaimLoad:
+        """Clients that claim through both services."""
+        return ClaimLoad([service.http_client for service in self.services], [self.host])
 
-    def assert_agreed(self, storm: Storm) -> None:
-        storm.compare(self.books)
-        claims = sum(self.books.holders([self.host]).values())
+    def assert_consistent_everywhere(self, load: ClaimLoad) -> None:
+        load.compare(self.database_rows)
+        claims = sum(self.database_rows.allocation_counts([self.host]).values())
         for service in range(len(self.services)):
-            with self.line(service) as line:
-                assert line.used(self.host) == claims
+            with self.http_client(service) as client:
+                assert client.used(self.host) == claims
         self.services[0].verify()
 
 
 @pytest.fixture(scope="module")
-def one_storm(ground: Ground, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stormed]:
+def shared_deployment(
+    private_server: PrivateServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Deployment]:
     directory = tmp_path_factory.mktemp("services")
-    with ground.database() as url:
-        services = [ServiceOn(directory / str(number), url) for number in range(2)]
-        books = Books(url)
+    with private_server.database() as url:
+        services = [DatabaseService(directory / str(number), url) for number in range(2)]
+        database_rows = DatabaseRows(url)
         with services[0], services[1]:
-            yield Stormed(ground.server, services, "", books)
-        books.close()
+            yield Deployment(private_server.server, services, "", database_rows)
+        database_rows.close()
 
 
 @pytest.fixture
-def stormed(one_storm: Stormed) -> Stormed:
-    """The services stay the same; each test has a host of its own."""
-    with one_storm.line() as line:
-        return replace(one_storm, host=line.host(1_000_000))
+def deployment(shared_deployment: Deployment) -> Deployment:
+    """All tests share the services; each test has its own host."""
+    with shared_deployment.http_client() as client:
+        return replace(shared_deployment, host=client.host(1_000_000))
 
 
-def test_claims_go_on_after_the_server_was_killed(stormed: Stormed) -> None:
-    with stormed.storm() as storm:
-        storm.until_claimed(20)
+def test_claims_succeed_again_after_the_server_was_killed(deployment: Deployment) -> None:
+    with deployment.claim_load() as load:
+        load.wait_for_claims(20)
         for _ in range(KILLS):
-            stormed.server.kill()
-            stormed.server.start()
-            storm.until_claimed(20)
-    stormed.assert_agreed(storm)
+            deployment.server.kill()
+            deployment.server.start()
+            load.wait_for_claims(20)
+    deployment.assert_consistent_everywhere(load)
 
 
 @pytest.mark.long
-def test_claims_go_on_after_the_server_was_away_for_longer_than_a_write_is_tried(stormed: Stormed) -> None:
-    with stormed.storm() as storm:
-        storm.until_claimed(20)
-        stormed.server.kill()
-        storm.blow(14)
-        stormed.server.start()
-        storm.until_claimed(20)
-    stormed.assert_agreed(storm)
+def test_claims_succeed_again_after_an_outage_that_is_longer_than_the_retries(deployment: Deployment) -> None:
+    with deployment.claim_load() as load:
+        load.wait_for_claims(20)
+        deployment.server.kill()
+        load.run_for(14)
+        deployment.server.start()
+        load.wait_for_claims(20)
+    deployment.assert_consistent_everywhere(load)
 
 
 @pytest.mark.long
-def test_a_claim_without_a_server_is_given_up_and_not_written_later(stormed: Stormed) -> None:
+def test_a_claim_without_a_server_fails_and_is_not_written_later(deployment: Deployment) -> None:
     consumer = new_uuid()
-    with stormed.line() as line:
-        stormed.server.kill()
+    with deployment.http_client() as client:
+        deployment.server.kill()
         try:
-            assert_unavailable(line.claim(stormed.host, consumer=consumer))
+            assert_unavailable(client.claim(deployment.host, consumer=consumer))
         finally:
-            stormed.server.start()
-        assert line.claim(stormed.host).status == 204
-    assert stormed.books.holders([stormed.host])[consumer] == 0
+            deployment.server.start()
+        assert client.claim(deployment.host).status == 204
+    assert deployment.database_rows.allocation_counts([deployment.host])[consumer] == 0
 
 
 @pytest.mark.long
-def test_claims_go_on_after_the_server_was_stopped_by_its_operator(stormed: Stormed) -> None:
-    with stormed.storm() as storm:
+def test_claims_succeed_again_after_a_clean_restart_of_the_server(deployment: Deployment) -> None:
+    with deployment.claim_load() as load:
         for _ in range(KILLS):
-            storm.until_claimed(20)
-            stormed.server.restart()
-        storm.until_claimed(20)
-    stormed.assert_agreed(storm)
+            load.wait_for_claims(20)
+            deployment.server.restart()
+        load.wait_for_claims(20)
+    deployment.assert_consistent_everywhere(load)
 
 
-def test_a_read_is_answered_well_after_the_server_was_restarted(stormed: Stormed) -> None:
-    """Every connection is dead, the probe's and the pools', and no request has to pay for it."""
-    with stormed.line() as line:
-        assert line.claim(stormed.host).status == 204
-        stormed.server.restart()
-        assert line.get(f"/resource_providers/{stormed.host}").status == 200
-        assert line.claim(stormed.host).status == 204
+def test_reads_and_writes_succeed_after_the_server_was_restarted(deployment: Deployment) -> None:
+    """All connections are closed, of the probe and of the pools, and yet no request fails."""
+    with deployment.http_client() as client:
+        assert client.claim(deployment.host).status == 204
+        deployment.server.restart()
+        assert client.get(f"/resource_providers/{deployment.host}").status == 200
+        assert client.claim(deployment.host).status == 204
 
 
-def test_a_read_without_a_server_is_told_so(stormed: Stormed) -> None:
-    with stormed.line() as line:
-        stormed.server.kill()
+def test_a_read_without_a_server_fails_with_503(deployment: Deployment) -> None:
+    with deployment.http_client() as client:
+        deployment.server.kill()
         try:
-            assert_unavailable(line.get(f"/resource_providers/{stormed.host}"))
-            assert_unavailable(line.get("/allocation_candidates?resources=VCPU:1"))
+            assert_unavailable(client.get(f"/resource_providers/{deployment.host}"))
+            assert_unavailable(client.get("/allocation_candidates?resources=VCPU:1"))
         finally:
-            stormed.server.start()
-        assert line.get(f"/resource_providers/{stormed.host}").status == 200
+            deployment.server.start()
+        assert client.get(f"/resource_providers/{deployment.host}").status == 200
 
 
 @pytest.mark.long
-def test_what_was_asked_of_a_paused_server_is_done_when_it_goes_on(stormed: Stormed) -> None:
-    with stormed.storm() as storm:
+def test_claims_during_a_pause_of_the_server_are_written_when_it_resumes(deployment: Deployment) -> None:
+    with deployment.claim_load() as load:
         for seconds in (1, 12):
-            storm.until_claimed(20)
-            stormed.server.pause()
-            storm.blow(seconds)
-            stormed.server.resume()
-        storm.until_claimed(20)
-    stormed.assert_agreed(storm)
+            load.wait_for_claims(20)
+            deployment.server.pause()
+            load.run_for(seconds)
+            deployment.server.resume()
+        load.wait_for_claims(20)
+    deployment.assert_consistent_everywhere(load)
 
 
 @pytest.mark.long
-def test_many_readers_of_a_paused_server_are_all_answered_when_it_goes_on(stormed: Stormed) -> None:
+def test_reads_during_a_pause_of_the_server_succeed_when_it_resumes(deployment: Deployment) -> None:
     statuses: list[int] = []
 
     def read() -> None:
-        with stormed.line() as line:
-            statuses.append(line.get(f"/resource_providers/{stormed.host}").status)
+        with deployment.http_client() as client:
+            statuses.append(client.get(f"/resource_providers/{deployment.host}").status)
 
-    stormed.server.pause()
+    deployment.server.pause()
     readers = [threading.Thread(target=read) for _ in range(8)]
     for reader in readers:
         reader.start()
     for reader in readers:
         reader.join(1)
-    stormed.server.resume()
+    deployment.server.resume()
     for reader in readers:
         reader.join(60)
     assert statuses == [200] * 8

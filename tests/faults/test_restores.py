@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A database is brought back from a backup under running workers. They notice, and know what it says now.
+"""A database is restored from a backup under running workers. They detect it and load the restored state.
 
-The history that they know and the one that they find may have the same length, and yet be two.
+The change log in memory and the restored one may have the same length and different contents.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from tests.faults.books import Books
-from tests.faults.ground import Ground, make_ready
+from tests.faults.database_rows import DatabaseRows
+from tests.faults.private_server import PrivateServer, prepare_database
 from tests.faults.requests import claim, new_uuid
 from tests.support import databases as on
 from tests.support.api import Api, api
 from tests.support.servers import programs
-from tests.support.servers.postgresql import PLACES
+from tests.support.servers.postgresql import DIRECTORIES
 
 
 class Backups:
-    """Dumps and restores one database, as its operator would. Workers may be connected; none is asked meanwhile."""
+    """Dumps and restores one database, as its operator does. Workers may be connected, but get no request."""
 
     def __init__(self, url: str, directory: Path) -> None:
         self._url = make_url(url)
@@ -49,8 +49,8 @@ class Backups:
             case "sqlite":
                 _copy(str(file), str(self._url.database))
             case "postgresql":
-                quietly = ("--quiet", "--set=ON_ERROR_STOP=1", "--single-transaction", "--output=/dev/null")
-                self._run("psql", *quietly, f"--file={file}", *self._address())
+                options = ("--quiet", "--set=ON_ERROR_STOP=1", "--single-transaction", "--output=/dev/null")
+                self._run("psql", *options, f"--file={file}", *self._address())
             case _:
                 self._run("mariadb", *self._address(), f"--execute=source {file}")
 
@@ -61,8 +61,8 @@ class Backups:
         where = [f"--host={url.host}", f"--port={url.port}", f"--user={url.username}"]
         return ["--no-defaults", *where, str(url.database)]
 
-    def _run(self, program: str, *words: str) -> None:
-        command = [str(programs.find(program, *PLACES)), *words]
+    def _run(self, program: str, *arguments: str) -> None:
+        command = [str(programs.find(program, *DIRECTORIES)), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
 
@@ -73,17 +73,17 @@ def _copy(source: str, target: str) -> None:
 
 
 Ready = Callable[[Path], AbstractContextManager[str]]
-"""Gives the URL of a database that a service can start on; a file would lie in this directory."""
+"""Returns the URL of a database that a service can start on. The file of SQLite is created in this directory."""
 
 
 @dataclass
 class Case:
-    """Two workers on one database, as far as memory is concerned."""
+    """Two workers with separate memory on one database."""
 
     one: Api
     other: Api
     backups: Backups
-    books: Books
+    database_rows: DatabaseRows
     host: str
 
     def used(self, worker: Api) -> int:
@@ -94,26 +94,26 @@ class Case:
     def claim(self, worker: Api, project: str = "p", user: str = "u", amount: int = 1) -> str:
         consumer = new_uuid()
         body = claim(self.host, amount=amount, project=project, user=user)
-        answer = worker.put(f"/allocations/{consumer}", body)
-        assert answer.status == 204, answer.body
+        response = worker.put(f"/allocations/{consumer}", body)
+        assert response.status == 204, response.body
         return consumer
 
 
-@pytest.fixture(scope="module", params=on.chosen())
+@pytest.fixture(scope="module", params=on.selected_engines())
 def ready(request: pytest.FixtureRequest) -> Iterator[Ready]:
-    """Fresh databases of each engine in turn, SQLite's too."""
+    """New databases of each engine, including SQLite."""
     if request.param == "sqlite":
         yield sqlite_file
         return
     with on.SERVERS[request.param](durable=False) as server:
-        ground = Ground(server)
-        yield lambda _: ground.database()
+        private_server = PrivateServer(server)
+        yield lambda _: private_server.database()
 
 
 @contextmanager
 def sqlite_file(directory: Path) -> Iterator[str]:
     url = f"sqlite:///{directory / 'placement.sqlite'}"
-    make_ready(url)
+    prepare_database(url)
     yield url
 
 
@@ -121,37 +121,37 @@ def sqlite_file(directory: Path) -> Iterator[str]:
 def case(ready: Ready, tmp_path: Path) -> Iterator[Case]:
     with ready(tmp_path) as url, api(url) as one, api(url) as other:
         host = one.host(new_uuid(), VCPU=1000)
-        books = Books(url)
-        yield Case(one, other, Backups(url, tmp_path), books, host)
-        books.assert_sound()
-        books.close()
+        database_rows = DatabaseRows(url)
+        yield Case(one, other, Backups(url, tmp_path), database_rows, host)
+        database_rows.assert_consistent()
+        database_rows.close()
 
 
-def test_a_worker_that_is_ahead_of_an_older_backup_knows_what_it_says(case: Case) -> None:
-    kept = case.claim(case.one)
+def test_a_worker_that_is_ahead_of_the_restored_backup_loads_it(case: Case) -> None:
+    claimed_before = case.claim(case.one)
     backup = case.backups.dump()
     lost = [case.claim(case.one) for _ in range(3)]
     assert case.used(case.one) == case.used(case.other) == 4
     case.backups.restore(backup)
     assert case.used(case.one) == case.used(case.other) == 1
     assert case.one.get(f"/allocations/{lost[0]}").json["allocations"] == {}
-    assert case.one.get(f"/allocations/{kept}").json["allocations"] != {}
+    assert case.one.get(f"/allocations/{claimed_before}").json["allocations"] != {}
     case.claim(case.one)
     assert case.used(case.one) == case.used(case.other) == 2
 
 
-def test_a_worker_notices_another_history_of_the_same_length(case: Case) -> None:
+def test_a_worker_detects_another_change_log_of_the_same_length(case: Case) -> None:
     backup = case.backups.dump()
     case.claim(case.one, amount=7)
     case.backups.restore(backup)
-    # The other worker has slept through all that, and writes the change that now has the same number.
+    # The other worker had no request meanwhile. It writes a change with the same number as the lost one.
     case.claim(case.other, amount=2)
     assert case.used(case.one) == 2
     case.claim(case.one, amount=1)
     assert case.used(case.one) == case.used(case.other) == 3
 
 
-def test_a_worker_notices_another_history_that_has_grown_longer_than_its_own(case: Case) -> None:
+def test_a_worker_detects_another_change_log_that_is_longer_than_its_own(case: Case) -> None:
     backup = case.backups.dump()
     case.claim(case.one, amount=7)
     case.backups.restore(backup)
@@ -160,21 +160,21 @@ def test_a_worker_notices_another_history_that_has_grown_longer_than_its_own(cas
     assert case.used(case.one) == 6
 
 
-def test_a_write_is_decided_on_what_the_backup_says(case: Case) -> None:
-    """The worker is not asked anything in between: its first look at the restored database is a claim."""
+def test_a_write_is_decided_on_the_restored_state(case: Case) -> None:
+    """The first request to the worker after the restore is a claim."""
     backup = case.backups.dump()
     case.claim(case.one, amount=1000)
     case.backups.restore(backup)
     case.claim(case.one, amount=1000)
-    assert sum(row[3] for row in case.books.allocations()) == 1000
+    assert sum(row[3] for row in case.database_rows.allocations()) == 1000
 
 
-def test_owners_that_a_backup_does_not_know_are_not_taken_for_others(case: Case) -> None:
-    """The rows of owners are remembered by number, and a restored database gives the same numbers again."""
+def test_owners_that_are_missing_in_the_backup_are_not_confused_with_others(case: Case) -> None:
+    """The ids of owners are cached, and the restored database assigns the same ids again."""
     backup = case.backups.dump()
     case.claim(case.one, project="ours", user="me")
     case.backups.restore(backup)
     case.claim(case.other, project="theirs", user="they")
     consumer = case.claim(case.one, project="ours", user="me")
-    assert case.books.consumers()[consumer][1:] == ("ours", "me")
+    assert case.database_rows.consumers()[consumer][1:] == ("ours", "me")
     assert case.one.get(f"/allocations/{consumer}").json["project_id"] == "ours"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A ledger on a real database, on each engine; after every test, memory and SQL must agree."""
+"""Fixtures: a ledger on a real database, on each engine. After every test, memory and SQL must be equal."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ from plimsoll.storage.maintenance import integrity
 from plimsoll.storage.schema import migrate
 from tests.support.databases import Databases
 
-SOMEBODY = Actor(user="u", project="p", request_id="req-1")
+ACTOR = Actor(user="u", project="p", request_id="req-1")
 
 
 def make_tables(url: str) -> None:
@@ -26,7 +26,7 @@ def make_tables(url: str) -> None:
 
 
 def make_standards(url: str) -> None:
-    """The standard classes and traits too, as after the first start of a service."""
+    """Create the tables, and the standard classes and traits, as after the first start of a service."""
     database = Database(url)
     migrate.sync(database)
     standards.synchronise(Placement(Ledger(database)))
@@ -52,5 +52,5 @@ def placement(database: Database) -> Iterator[Placement]:
 
 @pytest.fixture
 def other(placement: Placement, database: Database) -> Placement:
-    """A second process on the same database, as far as memory is concerned."""
+    """A second ledger on the same database, with its own memory like another process."""
     return Placement(Ledger(database))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""No write waits for ever: neither for the writes before it, nor for a thread or greenlet that has ended."""
+"""Every wait of a write ends: for the writes before it, and for a thread or greenlet that has ended."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.ledger import current as presents
-from plimsoll.ledger import ledger as ledgers
+from plimsoll.ledger import current
+from plimsoll.ledger import ledger as ledger_module
 from plimsoll.ledger.command import Abandoned
-from plimsoll.ledger.group_commit import GroupCommitLock, NotInTime, Waiter
+from plimsoll.ledger.group_commit import GroupCommitLock, LockTimeout, Waiter
 from plimsoll.service.placement import Placement
 from plimsoll.storage.errors import Busy, OutcomeUnknown
-from tests.ledger.test_scribes import Desk, adding
+from tests.ledger.test_commit_retry import Submitter, adds_provider
 from tests.support.waiting import eventually
 
 
@@ -24,54 +24,54 @@ def names(placement: Placement) -> set[str]:
     return {provider.name for provider in placement.world().providers.values()}
 
 
-def test_a_write_that_is_not_begun_in_time_is_refused_and_never_written(
+def test_a_write_that_times_out_in_the_queue_is_never_written(
     placement: Placement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledgers, "QUEUE_SECONDS", 0.2)
-    desk, ledger = Desk(placement), placement.ledger
-    with ledger._scribe.nothing_under_way():
-        desk.submit("leader", adding("leader"))
-        assert eventually(lambda: ledger._pen._held and not ledger._queue)
-        desk.submit("late", adding("late"))
-        assert eventually(lambda: "late" in desk.outcomes)
-        refused = desk.outcomes["late"]
+    monkeypatch.setattr(ledger_module, "QUEUE_SECONDS", 0.2)
+    submitter, ledger = Submitter(placement), placement.ledger
+    with ledger._retrier.block_commits():
+        submitter.submit("leader", adds_provider("leader"))
+        assert eventually(lambda: ledger._commit_lock._held and not ledger._queue)
+        submitter.submit("late", adds_provider("late"))
+        assert eventually(lambda: "late" in submitter.outcomes)
+        refused = submitter.outcomes["late"]
         assert isinstance(refused, Busy)
         assert "was not begun within" in str(refused)
-    desk.wait()
+    submitter.wait()
     assert names(placement) == {"leader"}
-    desk.submit("next", adding("next"))
-    desk.wait()
+    submitter.submit("next", adds_provider("next"))
+    submitter.wait()
     assert names(placement) == {"leader", "next"}
 
 
-def test_a_write_whose_batch_has_no_outcome_in_time_is_told_so(
+def test_a_write_whose_batch_has_no_outcome_in_time_raises_abandoned(
     placement: Placement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledgers, "QUEUE_SECONDS", 0.2)
-    monkeypatch.setattr(ledgers, "OUTCOME_SECONDS", 0.2)
-    desk, ledger = Desk(placement), placement.ledger
-    with ledger._scribe.nothing_under_way():
-        assert ledger._pen.taken_by(Waiter())
+    monkeypatch.setattr(ledger_module, "QUEUE_SECONDS", 0.2)
+    monkeypatch.setattr(ledger_module, "OUTCOME_SECONDS", 0.2)
+    submitter, ledger = Submitter(placement), placement.ledger
+    with ledger._retrier.block_commits():
+        assert ledger._commit_lock.acquire(Waiter())
         for name in ("leader", "other"):
-            desk.submit(name, adding(name))
-        assert eventually(lambda: len(ledger._pen._waiting) == 2)
-        ledger._pen.lay_down()
-        assert eventually(lambda: bool(desk.outcomes))
-        (waited,) = desk.outcomes.values()
-        assert isinstance(waited, Abandoned)
-        assert isinstance(waited, OutcomeUnknown)
-        assert "has no outcome after" in str(waited)
-    desk.wait()
+            submitter.submit(name, adds_provider(name))
+        assert eventually(lambda: len(ledger._commit_lock._waiters) == 2)
+        ledger._commit_lock.release()
+        assert eventually(lambda: bool(submitter.outcomes))
+        (outcome,) = submitter.outcomes.values()
+        assert isinstance(outcome, Abandoned)
+        assert isinstance(outcome, OutcomeUnknown)
+        assert "has no outcome after" in str(outcome)
+    submitter.wait()
     assert names(placement) == {"leader", "other"}
 
 
-def test_a_read_does_not_wait_for_ever_for_the_snapshot_of_a_commit(
+def test_a_read_times_out_while_it_waits_for_the_snapshot_of_a_commit(
     placement: Placement, other: Placement, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(presents, "COMMIT_SECONDS", 0.2)
-    Desk(other).submit("new", adding("new"))
+    monkeypatch.setattr(current, "COMMIT_SECONDS", 0.2)
+    Submitter(other).submit("new", adds_provider("new"))
     assert eventually(lambda: names(other) == {"new"})
-    with placement.ledger._present.replacing, pytest.raises(Busy, match="commit has been under way"):
+    with placement.ledger._current.publish_lock, pytest.raises(Busy, match="commit has been under way"):
         placement.world()
     assert names(placement) == {"new"}
 
@@ -82,24 +82,24 @@ from gevent import monkey
 monkey.patch_all()
 import gevent
 from gevent.event import Event
-from plimsoll.domain import trees
+from plimsoll.domain.rules import providers
 from plimsoll.ledger.command import Command
 from plimsoll.ledger.ledger import Ledger
-from plimsoll.storage import migrate
 from plimsoll.storage.database import Database
-from tests.ledger.conftest import SOMEBODY
+from plimsoll.storage.schema import migrate
+from tests.ledger.conftest import ACTOR
 
 database = Database("sqlite:///" + sys.argv[1])
 migrate.sync(database)
 ledger = Ledger(database)
-go_on = Event()
+proceed = Event()
 
 def writer(name, slow=False):
     def decide(draft):
         if slow:
-            go_on.wait()
-        return trees.add_provider(draft, name, name, None)
-    return gevent.spawn(ledger.submit, Command("test", SOMEBODY, decide))
+            proceed.wait()
+        return providers.add_provider(draft, name, name, None)
+    return gevent.spawn(ledger.submit, Command("test", ACTOR, decide))
 
 def written():
     return sorted(provider.name for provider in ledger.world().providers.values())
@@ -115,7 +115,7 @@ def begin(*names):
 A_WAITER_ENDS = """
 leader, (one, two) = begin("one", "two")
 one.kill()
-go_on.set()
+proceed.set()
 gevent.joinall([leader, two], timeout=20, raise_error=True)
 print(leader.ready(), two.ready(), written())
 """
@@ -127,14 +127,14 @@ gevent.joinall([one, two], timeout=20, raise_error=True)
 print(one.ready(), two.ready(), written())
 """
 
-A_WAITER_ENDS_AS_IT_GETS_THE_PEN = """
-from plimsoll.ledger.group_commit import Pen, Waiter
-pen = Pen()
-assert pen.taken_by(Waiter())
-one, two = (gevent.spawn(pen.taken_by, Waiter()) for _ in range(2))
+A_WAITER_ENDS_AS_IT_GETS_THE_LOCK = """
+from plimsoll.ledger.group_commit import GroupCommitLock, Waiter
+lock = GroupCommitLock()
+assert lock.acquire(Waiter())
+one, two = (gevent.spawn(lock.acquire, Waiter()) for _ in range(2))
 gevent.sleep(0.01)
 one.kill(block=False)  # it is still waiting
-pen.lay_down()
+lock.release()
 two.join(timeout=20)
 print(two.ready(), two.value)
 """
@@ -145,11 +145,11 @@ print(two.ready(), two.value)
     [
         (A_WAITER_ENDS, "True True ['leader', 'two']"),
         (A_LEADER_ENDS, "True True ['one', 'two']"),
-        (A_WAITER_ENDS_AS_IT_GETS_THE_PEN, "True True"),
+        (A_WAITER_ENDS_AS_IT_GETS_THE_LOCK, "True True"),
     ],
-    ids=["a waiter", "a leader", "a waiter that has just been given the pen"],
+    ids=["a waiter", "a leader", "a waiter that has just got the lock"],
 )
-def test_a_greenlet_that_is_ended_leaves_no_other_waiting(
+def test_a_greenlet_that_is_killed_leaves_no_other_blocked(
     tmp_path: Path, scenario: str, printed: str
 ) -> None:
     done = subprocess.run(
@@ -162,25 +162,25 @@ def test_a_greenlet_that_is_ended_leaves_no_other_waiting(
     assert done.stdout.strip() == printed, done.stderr
 
 
-def test_the_pen_that_comes_as_the_wait_ends_is_taken_once() -> None:
-    pen, first = GroupCommitLock(), Waiter()
-    assert pen.taken_by(first)
+def test_a_lock_that_is_passed_right_after_a_timeout_is_acquired_once() -> None:
+    lock, first = GroupCommitLock(), Waiter()
+    assert lock.acquire(first)
 
     class Late(Waiter):
-        """The pen is passed to it just after its first wait has timed out."""
+        """The lock is passed to it right after its first wait has timed out."""
 
-        waits = 0
+        wait_count = 0
 
-        def sleep(self, seconds: float = -1) -> bool:
-            self.waits += 1
-            if self.waits == 1:
-                pen.lay_down()
+        def wait(self, timeout: float = -1) -> bool:
+            self.wait_count += 1
+            if self.wait_count == 1:
+                lock.release()
                 return False
-            return super().sleep(seconds)
+            return super().wait(timeout)
 
     late = Late()
-    assert pen.taken_by(late, 0.01)
-    pen.lay_down()
-    assert pen.taken_by(first)
-    with pytest.raises(NotInTime):
-        pen.taken_by(late, 0.01)
+    assert lock.acquire(late, 0.01)
+    lock.release()
+    assert lock.acquire(first)
+    with pytest.raises(LockTimeout):
+        lock.acquire(late, 0.01)

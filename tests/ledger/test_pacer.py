@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""When a process of a Galera cluster pauses between its commits."""
+"""Pauses between the commits of a process on a Galera cluster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from plimsoll.ledger.pacer import (
     CONTENDED_SECONDS,
-    LONGEST_PAUSE,
+    MAX_PAUSE,
     UNCONTENDED_PAUSE,
     UNCONTENDED_SECONDS,
     CommitPacer,
@@ -57,13 +57,13 @@ def test_each_commit_is_followed_by_a_pause_while_another_process_commits_in_bet
     found = pauses(CommitPacer(half), 1, before=lambda number: Head(number, -1))
     assert not any(found[:2])  # the commit of the other process is seen with the second of ours
     assert all(found[2:])
-    assert max(found) <= LONGEST_PAUSE
+    assert max(found) <= MAX_PAUSE
 
 
 def test_a_lost_race_is_followed_by_pauses_for_a_while() -> None:
     pacer = CommitPacer(half)
     pacer.note_commit(0.0, head(0), head(1))
     pacer.note_lost_race(0.0)
-    assert pacer.pause(0.0) == LONGEST_PAUSE / 2
-    assert pacer.pause(LONGEST_PAUSE) == 0  # it has waited for long enough
+    assert pacer.pause(0.0) == MAX_PAUSE / 2
+    assert pacer.pause(MAX_PAUSE) == 0  # it has been idle for long enough
     assert pacer.pause(CONTENDED_SECONDS) == 0

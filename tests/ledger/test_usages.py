@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What owners use, in memory: the same for who wrote it, who followed, and who read it from SQL."""
+"""Usage sums in memory: equal in the process that wrote, in one that followed, and after a full load."""
 
 import json
 from uuid import uuid4
@@ -16,21 +16,21 @@ from plimsoll.service.placement import Placement
 from plimsoll.storage.database import Database
 from plimsoll.storage.load import load_world
 from plimsoll.storage.maintenance import data_migrations
-from tests.ledger.conftest import SOMEBODY
-from tests.ledger.test_ledger import make
-from tests.support.outsiders import by_hand
+from tests.ledger.conftest import ACTOR
+from tests.ledger.test_ledger import make_provider
+from tests.support.external_writes import external_transaction
 
 
 def claim(placement: Placement, host: Provider, consumer: str, project: str, user: str, vcpu: int) -> None:
     wanted = {host.uuid: {"VCPU": vcpu}} if vcpu else {}
-    assert allocations.claim(placement, SOMEBODY, [Claim(consumer, wanted, project, user, "T")]) is None
+    assert allocations.claim(placement, ACTOR, [Claim(consumer, wanted, project, user, "T")]) is None
 
 
-def test_who_follows_and_who_reads_anew_have_the_same_sums(
+def test_sums_are_equal_after_following_and_after_a_full_load(
     placement: Placement, other: Placement, database: Database
 ) -> None:
     other.world()
-    host = make(placement, "host", VCPU=100)
+    host = make_provider(placement, "host", VCPU=100)
     one, two, three = (str(uuid4()) for _ in range(3))
     for step in (
         (one, "red", "ann", 3),
@@ -48,55 +48,55 @@ def test_who_follows_and_who_reads_anew_have_the_same_sums(
     assert usages.by_consumer_type(other, "blue", "ann", None) == {"T": (1, {"VCPU": 3})}
 
 
-def test_owners_are_those_that_the_database_takes_for_the_same(
+def test_owners_are_compared_as_the_database_compares_them(
     placement: Placement, other: Placement, database: Database
 ) -> None:
     other.world()
-    host = make(placement, "host", VCPU=100)
+    host = make_provider(placement, "host", VCPU=100)
     claim(placement, host, str(uuid4()), "red", "ann", 1)
     claim(placement, host, str(uuid4()), "RED", "Ann", 2)
-    same = database.keeping().key("red") == database.keeping().key("RED")
+    same = database.semantics().key("red") == database.semantics().key("RED")
     for each in (placement, other, Placement(Ledger(database))):
         assert usages.of_owner(each, "red", None) == {"VCPU": 3 if same else 1}
         assert usages.of_owner(each, "red", "ANN") == ({"VCPU": 3} if same else {})
     assert differences(other.ledger) == []
 
 
-def test_the_online_migration_gives_an_owner_to_what_had_none(
+def test_the_online_migration_adds_owners_to_allocations_without_a_consumer(
     placement: Placement, database: Database
 ) -> None:
-    host = make(placement, "host", VCPU=100)
+    host = make_provider(placement, "host", VCPU=100)
     claim(placement, host, str(uuid4()), "red", "ann", 3)
-    with by_hand(database) as conn:
+    with external_transaction(database) as conn:
         conn.exec_driver_sql("DELETE FROM consumers")
     assert usages.of_owner(placement, "red", None) == {}
-    assert placement.ledger.snapshot().origin.has_unrecorded
+    assert placement.ledger.snapshot().origin.has_allocations_without_consumer
     data_migrations.run_batch(database, 50, data_migrations.MigrationSettings("nobodys", "nobody"))
     assert usages.of_owner(placement, "nobodys", "nobody") == {"VCPU": 3}
-    assert not placement.ledger.snapshot().origin.has_unrecorded
+    assert not placement.ledger.snapshot().origin.has_allocations_without_consumer
 
 
-def test_what_an_earlier_release_wrote_is_read_from_sql(
+def test_a_change_of_an_earlier_release_causes_a_full_load(
     placement: Placement, database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It did not say whose the allocations were and are."""
-    host, consumer = make(placement, "host", VCPU=100), str(uuid4())
+    """Its effects have no owners of the allocations."""
+    host, consumer = make_provider(placement, "host", VCPU=100), str(uuid4())
     claim(placement, host, consumer, "red", "ann", 3)
     before, after = ([[host.uuid, "VCPU", amount]] for amount in (3, 4))
     line = ["allocations_replaced", {"consumer": consumer, "before": before, "after": after}]
-    with by_hand(database, json.dumps([line])) as conn:
+    with external_transaction(database, json.dumps([line])) as conn:
         conn.exec_driver_sql("UPDATE allocations SET used = 4")
     assert usages.of_owner(placement, "red", "ann") == {"VCPU": 4}
     assert "do not fit" not in caplog.text
 
 
-def test_sums_that_are_wrong_are_told(placement: Placement, database: Database) -> None:
-    host, consumer = make(placement, "host", VCPU=100), str(uuid4())
+def test_wrong_sums_are_reported(placement: Placement, database: Database) -> None:
+    host, consumer = make_provider(placement, "host", VCPU=100), str(uuid4())
     claim(placement, host, consumer, "red", "ann", 3)
     before = placement.world()
     claim(placement, host, consumer, "red", "ann", 4)
-    key = before.keeping.key
+    key = before.semantics.key
     expected = f"project {key('red')}, user {key('ann')}, consumers T: usage is "
     with database.read() as conn:
-        told = list(compare(before, load_world(conn, before.keeping).world))
-    assert len([each for each in told if each.startswith(expected)]) == 1
+        differences_found = list(compare(before, load_world(conn, before.semantics).world))
+    assert len([each for each in differences_found if each.startswith(expected)]) == 1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Placement in plain Python: dictionaries and sums, no cleverness. What the real one is compared with.
+"""A reference model of Placement in plain Python: dictionaries and sums, no optimisation.
 
-Every sum is made anew from the single allocations, every tree walk follows parents; nothing is kept twice,
-so that nothing here can be out of step.
+Every sum is computed from the single allocations, and every tree walk follows parents. No value is stored twice, so
+none can be inconsistent.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PlainConsumer:
 
 @dataclass
 class PlainPlacement:
-    """Each method returns True when it is done and False when it is refused, having changed nothing."""
+    """Each method returns True on success. It returns False, and changes nothing, if the request is refused."""
 
     providers: dict[str, PlainProvider] = field(default_factory=dict)
     consumers: dict[str, PlainConsumer] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class PlainPlacement:
         return True
 
     def claim(self, claims: dict[str, tuple[int | None, Amounts]], project: str) -> bool:
-        """Claims by consumer, all for one project: the generation the client has seen, and what it wants."""
+        """Claims by consumer, all for one project: the expected generation, and the new allocations."""
         for uuid, (generation, _) in claims.items():
             known = self.consumers.get(uuid)
             if generation != (known.generation if known else None):
@@ -133,7 +133,7 @@ class PlainPlacement:
         after = dict(before)
         for uuid, (_, wanted) in claims.items():
             after[uuid] = PlainConsumer(0, wanted, project)
-        if not self._holds(before, after, claims):
+        if not self._fits(before, after, claims):
             return False
         touched: set[str] = set()
         for uuid, (_, wanted) in claims.items():
@@ -151,7 +151,7 @@ class PlainPlacement:
             self.providers[provider].generation += 1
         return True
 
-    def _holds(
+    def _fits(
         self,
         before: dict[str, PlainConsumer],
         after: dict[str, PlainConsumer],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Random operations on a real database, compared with plain Python after each of them."""
+"""Random operations on a real database, compared with the model in plain Python after each operation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from plimsoll.storage.database import Database, DatabaseOptions
 from plimsoll.storage.schema import migrate
 from tests.model.plain import PlainInventory, PlainPlacement
 
-SOMEBODY = Actor()
+ACTOR = Actor()
 PROVIDERS = [f"00000000-0000-0000-0000-00000000000{n}" for n in range(6)]
 CONSUMERS = [f"c0000000-0000-0000-0000-00000000000{n}" for n in range(5)]
 PROJECTS = ["p", "q"]
@@ -44,8 +44,8 @@ inventory = st.builds(
 amounts = st.dictionaries(
     some_provider, st.dictionaries(st.sampled_from(CLASSES), st.integers(1, 8), min_size=1), max_size=3
 )
-stale = st.sampled_from([0, 0, 0, 0, 1, -1])
-"""Most clients have seen the current generation."""
+generation_offset = st.sampled_from([0, 0, 0, 0, 1, -1])
+"""Difference between the generation that a client sends and the current one; mostly 0."""
 
 
 class AgainstPlain(RuleBasedStateMachine):
@@ -70,73 +70,82 @@ class AgainstPlain(RuleBasedStateMachine):
         known = self.plain.providers.get(provider)
         return known.generation if known else 0
 
-    def consumer_generation(self, consumer: str, off: int) -> int | None:
+    def consumer_generation(self, consumer: str, offset: int) -> int | None:
         known = self.plain.consumers.get(consumer)
         if known is None:
-            return None if off == 0 else off
-        return known.generation + off
+            return None if offset == 0 else offset
+        return known.generation + offset
 
     @rule(uuid=some_provider, name=st.sampled_from("abcdefgh"), parent=st.none() | some_provider)
     def create(self, uuid: str, name: str, parent: str | None) -> None:
         if parent == uuid:
             return
-        made = providers.create(self.placement, SOMEBODY, uuid, name, parent)
+        made = providers.create(self.placement, ACTOR, uuid, name, parent)
         assert self.plain.create(uuid, name, parent) == (not isinstance(made, Refusal))
 
     @rule(uuid=some_provider, parent=st.none() | some_provider)
     def move(self, uuid: str, parent: str | None) -> None:
         known = self.plain.providers.get(uuid)
         name = known.name if known else "x"
-        moved = providers.update(self.placement, SOMEBODY, uuid, name, parent, reparenting=True)
+        moved = providers.update(self.placement, ACTOR, uuid, name, parent, reparenting=True)
         assert self.plain.move(uuid, parent) == (not isinstance(moved, Refusal))
 
     @rule(uuid=some_provider)
     def delete(self, uuid: str) -> None:
-        assert self.plain.delete(uuid) == (providers.delete(self.placement, SOMEBODY, uuid) is None)
+        assert self.plain.delete(uuid) == (providers.delete(self.placement, ACTOR, uuid) is None)
 
-    @rule(uuid=some_provider, off=stale, wanted=st.dictionaries(st.sampled_from(CLASSES), inventory))
-    def set_inventories(self, uuid: str, off: int, wanted: dict[str, PlainInventory]) -> None:
-        generation = self.generation(uuid) + off
+    @rule(
+        uuid=some_provider,
+        offset=generation_offset,
+        wanted=st.dictionaries(st.sampled_from(CLASSES), inventory),
+    )
+    def set_inventories(self, uuid: str, offset: int, wanted: dict[str, PlainInventory]) -> None:
+        generation = self.generation(uuid) + offset
         real = {
             name: Inventory(i.total, i.reserved, i.min_unit, i.max_unit, i.step_size, i.ratio)
             for name, i in wanted.items()
         }
-        done = inventories.replace(self.placement, SOMEBODY, uuid, generation, real, reserve_all=True)
+        done = inventories.replace(self.placement, ACTOR, uuid, generation, real, reserve_all=True)
         assert self.plain.set_inventories(uuid, generation, wanted) == (not isinstance(done, Refusal))
 
     @rule(uuid=some_provider, wanted=st.sets(st.sampled_from(TRAITS)))
     def set_traits(self, uuid: str, wanted: set[str]) -> None:
-        done = traits.set_for_provider(self.placement, SOMEBODY, uuid, self.generation(uuid), wanted)
+        done = traits.set_for_provider(self.placement, ACTOR, uuid, self.generation(uuid), wanted)
         assert self.plain.set_traits(uuid, wanted) == (not isinstance(done, Refusal))
 
-    @rule(uuid=some_provider, off=stale, wanted=st.sets(st.sampled_from("xyz")))
-    def set_aggregates(self, uuid: str, off: int, wanted: set[str]) -> None:
-        generation = self.generation(uuid) + off
-        done = aggregates.set_for_provider(self.placement, SOMEBODY, uuid, wanted, generation)
+    @rule(uuid=some_provider, offset=generation_offset, wanted=st.sets(st.sampled_from("xyz")))
+    def set_aggregates(self, uuid: str, offset: int, wanted: set[str]) -> None:
+        generation = self.generation(uuid) + offset
+        done = aggregates.set_for_provider(self.placement, ACTOR, uuid, wanted, generation)
         assert self.plain.set_aggregates(uuid, generation, wanted) == (not isinstance(done, Refusal))
 
     @rule(
-        wanted=st.dictionaries(some_consumer, st.tuples(stale, amounts), min_size=1, max_size=3),
+        wanted=st.dictionaries(some_consumer, st.tuples(generation_offset, amounts), min_size=1, max_size=3),
         project=st.sampled_from(PROJECTS),
         user=st.sampled_from("uv"),
     )
     def claim(
         self, wanted: dict[str, tuple[int, dict[str, dict[str, int]]]], project: str, user: str
     ) -> None:
-        claims = {uuid: (self.consumer_generation(uuid, off), held) for uuid, (off, held) in wanted.items()}
+        claims = {
+            uuid: (self.consumer_generation(uuid, offset), held) for uuid, (offset, held) in wanted.items()
+        }
         refusal = allocations.claim(
             self.placement,
-            SOMEBODY,
-            [Claim(uuid, held, project, user, "INSTANCE", guard) for uuid, (guard, held) in claims.items()],
+            ACTOR,
+            [
+                Claim(uuid, held, project, user, "INSTANCE", expected_generation)
+                for uuid, (expected_generation, held) in claims.items()
+            ],
         )
         assert self.plain.claim(claims, project) == (refusal is None)
 
     @rule(uuid=some_consumer)
     def release(self, uuid: str) -> None:
-        assert self.plain.release(uuid) == (allocations.release(self.placement, SOMEBODY, uuid) is None)
+        assert self.plain.release(uuid) == (allocations.release(self.placement, ACTOR, uuid) is None)
 
     @invariant()
-    def both_are_the_same(self) -> None:
+    def providers_are_equal(self) -> None:
         for placement in (self.placement, self.follower):
             world = placement.world()
             assert set(world.providers.keys()) == self.plain.providers.keys()
@@ -155,14 +164,14 @@ class AgainstPlain(RuleBasedStateMachine):
                 assert real.used == {name: amount for name, amount in used.items() if amount}
 
     @invariant()
-    def projects_use_the_same(self) -> None:
+    def usages_are_equal(self) -> None:
         for project in PROJECTS:
             used = self.plain.used_by(project)
             assert usages.of_owner(self.placement, project, None) == used
             assert usages.of_owner(self.follower, project, None) == used
 
     @invariant()
-    def consumers_are_the_same(self) -> None:
+    def consumers_are_equal(self) -> None:
         for uuid in CONSUMERS:
             found = allocations.of_consumer(self.placement, uuid)
             plain = self.plain.consumers.get(uuid)

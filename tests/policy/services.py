@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Both services on an embedded database each, asked the same questions under the same policy files."""
+"""Start both services with the same policy files, each on its own SQLite database."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ START_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Request:
     method: str
     path: str
 
@@ -30,7 +30,7 @@ class Question:
 
 
 class Service:
-    """One running service. `options` is what its placement.conf says in [oslo_policy]."""
+    """One running service. `options` are written to the section [oslo_policy] of its placement.conf."""
 
     def __init__(self, name: str, directory: Path, options: Mapping[str, object]) -> None:
         self.name = name
@@ -82,20 +82,20 @@ class Service:
         while True:
             self._connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
             try:
-                self.ask(Question("GET", "/"), {})
+                self.send(Request("GET", "/"), {})
             except OSError:
                 assert self._process.poll() is None and time.monotonic() < deadline, self.log()
                 time.sleep(0.05)
             else:
                 return self
 
-    def ask(self, question: Question, headers: Mapping[str, str]) -> int:
-        content = b"{}" if question.method in ("PUT", "POST") else None
+    def send(self, request: Request, headers: Mapping[str, str]) -> int:
+        content = b"{}" if request.method in ("PUT", "POST") else None
         sent = {"openstack-api-version": "placement 1.39", "content-type": "application/json", **headers}
-        self._connection.request(question.method, question.path, content, sent)
-        answer = self._connection.getresponse()
-        answer.read()
-        return answer.status
+        self._connection.request(request.method, request.path, content, sent)
+        response = self._connection.getresponse()
+        response.read()
+        return response.status
 
     def log(self) -> str:
         return (self._directory / "log").read_text(errors="replace")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The same policy files before both services, changed while they run: who gets a 403 and who does not is the same.
+"""Policy files that change while both services run: the same requests get a 403.
 
-Only a file that breaks is a difference: the reference answers 500, once where it is the main file and for ever where
-it is one in a directory; ours goes on with the last good rules.
+The only difference is a broken file: the reference responds with 500, once if it is the main file and always if it is in
+a policy directory; Plimsoll continues with the last valid rules.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.access.policy import LOOK_AGAIN_AFTER
+from plimsoll.access.policy import RELOAD_INTERVAL
 from plimsoll.access.policy_rules import RULES
-from tests.policy.services import THEIRS, Question, Service
+from tests.policy.services import THEIRS, Request, Service
 
 pytestmark = pytest.mark.skipif(
     not (THEIRS / "gunicorn").exists(), reason="needs the reference: make test installs it"
@@ -35,59 +35,59 @@ CALLERS = {
     "system": {"x-auth-token": "admin:p", "openstack-system-scope": "all"},
 }
 
-Answers = dict[tuple[str, str], int]
+Statuses = dict[tuple[str, str], int]
 
 
-def every_operation() -> Iterator[Question]:
+def every_operation() -> Iterator[Request]:
     for rule in RULES:
         for operation in rule.operations:
             path = operation["path"]
             for name, value in IN_PATHS.items():
                 path = path.replace(name, value)
-            yield Question(operation["method"], path)
+            yield Request(operation["method"], path)
 
 
 ALL = list(every_operation())
-TELLING = [
-    *(Question("GET", path) for path in ("/traits", f"/traits/{UUID}", "/resource_providers")),
-    *(Question("GET", f"/usages?project_id={project}") for project in ("p", "other")),
-    *(Question("POST", path) for path in ("/reshaper", "/allocations")),
+SELECTED = [
+    *(Request("GET", path) for path in ("/traits", f"/traits/{UUID}", "/resource_providers")),
+    *(Request("GET", f"/usages?project_id={project}") for project in ("p", "other")),
+    *(Request("POST", path) for path in ("/reshaper", "/allocations")),
 ]
 
 
 class Pair:
-    """Both services, and the files that they share."""
+    """Both services, and their common policy files."""
 
     def __init__(self, directory: Path) -> None:
         self.file, self.directory = directory / "policy.yaml", directory / "policy.d"
-        # The scope is always enforced today; the option is gone, and still in operators' files.
+        # The scope is always enforced today; this option was removed, but operators' files still have it.
         options = {"policy_file": self.file, "policy_dirs": self.directory, "enforce_scope": "false"}
         self.reference, self.ours = (Service(name, directory, options) for name in ("reference", "plimsoll"))
 
-    def agreed(self, questions: list[Question] = TELLING) -> dict[str, set[str]]:
-        """Who gets past the policy with what, after both have said the same."""
-        self.wait_for_a_look()
-        theirs, ours = answers(self.reference, questions), answers(self.ours, questions)
+    def agreed(self, requests: list[Request] = SELECTED) -> dict[str, set[str]]:
+        """Return the permitted requests of each caller, after checking that both services agree."""
+        self.wait_for_reload()
+        theirs, ours = statuses(self.reference, requests), statuses(self.ours, requests)
         assert ours == theirs
         return allowed_by(ours)
 
-    def wait_for_a_look(self) -> None:
-        time.sleep(LOOK_AGAIN_AFTER + 0.05)
+    def wait_for_reload(self) -> None:
+        time.sleep(RELOAD_INTERVAL + 0.05)
 
 
-def answers(service: Service, questions: list[Question]) -> Answers:
+def statuses(service: Service, requests: list[Request]) -> Statuses:
     return {
-        (caller, str(question)): service.ask(question, headers)
+        (caller, str(request)): service.send(request, headers)
         for caller, headers in CALLERS.items()
-        for question in questions
+        for request in requests
     }
 
 
-def allowed_by(said: Answers) -> dict[str, set[str]]:
+def allowed_by(statuses: Statuses) -> dict[str, set[str]]:
     allowed: dict[str, set[str]] = {caller: set() for caller in CALLERS}
-    for (caller, question), status in said.items():
+    for (caller, request), status in statuses.items():
         if status != 403:
-            allowed[caller].add(question)
+            allowed[caller].add(request)
     return allowed
 
 
@@ -103,11 +103,11 @@ def pair(tmp_path: Path) -> Iterator[Pair]:
         yield made
 
 
-def test_one_story_of_policy_files(pair: Pair) -> None:
-    """One test, because each state of the files follows from the one before, and both services live through all."""
+def test_a_sequence_of_policy_files_has_the_same_effect(pair: Pair) -> None:
+    """One test, because each state of the files follows from the one before, while both services run."""
     allowed = pair.agreed(ALL)
-    assert {str(question) for question in ALL} - allowed["service"] == set()
-    assert {str(question) for question in ALL} - allowed["admin"] == {"POST /reshaper"}
+    assert {str(request) for request in ALL} - allowed["service"] == set()
+    assert {str(request) for request in ALL} - allowed["admin"] == {"POST /reshaper"}
     assert allowed["nobody"] == allowed["system"] == set()
 
     pair.file.write_text(
@@ -118,7 +118,7 @@ def test_one_story_of_policy_files(pair: Pair) -> None:
     (pair.directory / "10.yaml").write_text('"placement:traits:list": "role:reader"\n"mine": "role:reader"\n')
     (pair.directory / "20.yaml").write_text('"placement:allocations:manage": "rule:mine"\n')
     allowed = pair.agreed()
-    assert allowed["nobody"] == {f"GET /traits/{UUID}"}, "the file in the directory goes before the main one"
+    assert allowed["nobody"] == {f"GET /traits/{UUID}"}, "the file in the directory overrides the main one"
     assert {"GET /traits", "POST /allocations"} <= allowed["reader"]
     assert "GET /usages?project_id=other" in allowed["operator"]
     assert "GET /resource_providers" not in allowed["service"]
@@ -128,7 +128,7 @@ def test_one_story_of_policy_files(pair: Pair) -> None:
     allowed = pair.agreed()
     assert allowed["admin"] == allowed["service"] == set()
     assert allowed["reader"] == {"GET /traits"}
-    assert allowed["operator"] == {str(question) for question in TELLING} - {"GET /traits"}
+    assert allowed["operator"] == {str(request) for request in SELECTED} - {"GET /traits"}
 
     (pair.directory / "10.yaml").unlink()
     pair.file.write_text(
@@ -136,12 +136,12 @@ def test_one_story_of_policy_files(pair: Pair) -> None:
         ' "placement:usages": "rule:nowhere", "default": "role:reader"}'
     )
     good = pair.agreed()
-    assert good["reader"] == {f"GET /traits/{UUID}", *(str(question) for question in TELLING[3:5])}
+    assert good["reader"] == {f"GET /traits/{UUID}", *(str(request) for request in SELECTED[3:5])}
 
     pair.file.write_text("{ broken")
-    pair.wait_for_a_look()
-    assert allowed_by(answers(pair.ours, TELLING)) == good
-    assert pair.reference.ask(TELLING[0], CALLERS["admin"]) == 500
+    pair.wait_for_reload()
+    assert allowed_by(statuses(pair.ours, SELECTED)) == good
+    assert pair.reference.send(SELECTED[0], CALLERS["admin"]) == 500
     assert f"{pair.file}:1: while parsing a flow mapping" in pair.ours.log()
 
     pair.file.unlink()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A connection goes on after every answer, whatever was sent and whether it was read."""
+"""A connection stays open after every response, also if the request body was not read."""
 
 import http.client
 import time
@@ -45,7 +45,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         ("GET", "/", LONG, {}, 200),
     ],
 )
-def test_the_next_request_on_the_same_connection_is_answered(
+def test_the_next_request_on_the_same_connection_gets_a_response(
     service: Service, method: str, path: str, body: bytes, headers: dict[str, str], status: int
 ) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
@@ -53,22 +53,22 @@ def test_the_next_request_on_the_same_connection_is_answered(
     first_socket = connection.sock
     sent = {"x-auth-token": "admin", "content-type": "application/json"} | headers
     connection.request(method, path, body, sent)
-    answer = connection.getresponse()
-    answer.read()
-    assert answer.status == status
-    assert answer.getheader("connection") != "close"
+    response = connection.getresponse()
+    response.read()
+    assert response.status == status
+    assert response.getheader("connection") != "close"
     connection.request("GET", "/")
     assert connection.getresponse().read()
     assert connection.sock is first_socket
     connection.close()
 
 
-def test_a_stranger_is_turned_away_and_may_try_again(service: Service) -> None:
+def test_a_connection_stays_open_after_a_401(service: Service) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
     connection.request("POST", "/resource_providers", LONG, {"content-type": "application/json"})
-    answer = connection.getresponse()
-    answer.read()
-    assert answer.status == 401
+    response = connection.getresponse()
+    response.read()
+    assert response.status == 401
     connection.request("GET", "/")
     assert connection.getresponse().status == 200
     connection.close()
@@ -80,9 +80,9 @@ def test_a_body_in_chunks_is_read(service: Service) -> None:
     connection.request(
         "POST", "/resource_providers", iter([b'{"name": ', b'"chunked"}']), headers, encode_chunked=True
     )
-    answer = connection.getresponse()
-    answer.read()
-    assert answer.status == 201
+    response = connection.getresponse()
+    response.read()
+    assert response.status == 201
     connection.close()
 
 

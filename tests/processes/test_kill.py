@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""kill -9 in the middle of a storm of claims: what was answered is there, and nothing is half there."""
+"""kill -9 during many claims: every acknowledged claim is stored, and none is stored in part."""
 
 import http.client
 import threading
@@ -8,24 +8,24 @@ import time
 from pathlib import Path
 from uuid import uuid4
 
-from tests.processes.test_many_workers import a_host
+from tests.processes.test_many_workers import create_host
 from tests.support.running import Service
 
 STORM_SECONDS = 2.0
 CLIENTS = 6
 
 
-def test_every_answered_claim_survives_and_none_is_half_there(tmp_path: Path) -> None:
+def test_every_acknowledged_claim_survives_and_none_is_partial(tmp_path: Path) -> None:
     service = Service(tmp_path, workers=2).start()
-    hosts = [a_host(service.client(), 1_000_000) for _ in range(2)]
-    answered: list[str] = []
-    asked: list[str] = []
+    hosts = [create_host(service.client(), 1_000_000) for _ in range(2)]
+    acknowledged: list[str] = []
+    attempted: list[str] = []
 
-    def storm() -> None:
+    def claim_repeatedly() -> None:
         client = service.client()
         while True:
             consumer = str(uuid4())
-            asked.append(consumer)
+            attempted.append(consumer)
             body = {
                 "allocations": {host: {"resources": {"VCPU": 1}} for host in hosts},
                 "project_id": "p",
@@ -38,27 +38,27 @@ def test_every_answered_claim_survives_and_none_is_half_there(tmp_path: Path) ->
             except (OSError, http.client.HTTPException):
                 return
             assert status == 204
-            answered.append(consumer)
+            acknowledged.append(consumer)
 
-    threads = [threading.Thread(target=storm) for _ in range(CLIENTS)]
+    threads = [threading.Thread(target=claim_repeatedly) for _ in range(CLIENTS)]
     for thread in threads:
         thread.start()
     time.sleep(STORM_SECONDS)
     service.kill()
     for thread in threads:
         thread.join()
-    assert len(answered) > CLIENTS, "the storm never began"
+    assert len(acknowledged) > CLIENTS, "the clients made too few claims"
 
     with service.start():
         client = service.client()
         shown = [client.call("GET", f"/resource_providers/{host}/allocations")[1] for host in hosts]
-        there = [each["allocations"] for each in shown]
-        assert there[0].keys() == there[1].keys(), "a claim is half there"
-        assert set(answered) <= there[0].keys(), "an answered claim is lost"
-        assert there[0].keys() <= set(asked)
+        stored = [each["allocations"] for each in shown]
+        assert stored[0].keys() == stored[1].keys(), "a claim is stored in part"
+        assert set(acknowledged) <= stored[0].keys(), "an acknowledged claim is lost"
+        assert stored[0].keys() <= set(attempted)
         for host, each in zip(hosts, shown, strict=True):
             used = client.call("GET", f"/resource_providers/{host}/usages")[1]["usages"]
-            assert used == {"VCPU": len(there[0])}
-            assert each["resource_provider_generation"] == len(there[0]) + 1
+            assert used == {"VCPU": len(stored[0])}
+            assert each["resource_provider_generation"] == len(stored[0]) + 1
         verified = service.command("db", "verify")
         assert verified.returncode == 0, verified.stdout + verified.stderr

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""SIGHUP: workers are replaced by others that read the configuration anew, while clients go on asking."""
+"""SIGHUP: workers are replaced by new ones that read the configuration again, while clients send requests."""
 
 import contextlib
 import http.client
@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes.test_many_workers import a_host, claim
+from tests.processes.test_many_workers import claim, create_host
 from tests.support.running import Service
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT_SECONDS, eventually
 
 CLIENTS = 3
 PAUSE = 0.01
-GOES_ON = "Not reloaded, the service goes on as it was"
+NOT_RELOADED = "Not reloaded, the service continues with the previous configuration"
 
 
 class ConfiguredByFile(Service):
-    """A service whose database its file names, so that a reload can change it."""
+    """A service whose database is set in its file, so that a reload can change it."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -34,7 +34,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     directory = tmp_path_factory.mktemp("service")
     configure(directory)
     with ConfiguredByFile(directory, workers=2) as service:
-        assert eventually(lambda: "listens on" in service.log())  # all of its workers do
+        assert eventually(lambda: "listens on" in service.log())  # all workers listen
         yield service
 
 
@@ -45,63 +45,63 @@ def configure(directory: Path, log: str = "first.log", more: str = "") -> None:
     )
 
 
-def said(service: Service, log: str) -> str:
+def read_log(service: Service, log: str) -> str:
     file = service.directory / log
     return file.read_text() if file.exists() else ""
 
 
-class Steady:
-    """Clients who claim over and over. A connection that is closed without an answer is no answer: they ask again."""
+class ClaimingClients:
+    """Clients that claim repeatedly. They retry if a connection is closed without a response."""
 
     def __init__(self, service: Service, host: str) -> None:
         self._service = service
         self._host = host
-        self._over = threading.Event()
-        self.answers: list[int] = []
+        self._stop = threading.Event()
+        self.statuses: list[int] = []
         self.refused: list[BaseException] = []
         self._threads = [threading.Thread(target=self._run) for _ in range(CLIENTS)]
 
-    def __enter__(self) -> "Steady":
+    def __enter__(self) -> "ClaimingClients":
         for thread in self._threads:
             thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
+        self._stop.set()
         for thread in self._threads:
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT_SECONDS)
 
     def _run(self) -> None:
         with contextlib.closing(self._service.client()) as client:
-            while not self._over.wait(PAUSE):
+            while not self._stop.wait(PAUSE):
                 try:
-                    self.answers.append(claim(client, self._host)[0])
+                    self.statuses.append(claim(client, self._host)[0])
                 except (http.client.RemoteDisconnected, ConnectionResetError):
                     continue
                 except (OSError, http.client.HTTPException) as error:
                     self.refused.append(error)
 
 
-def test_a_reload_takes_up_the_new_configuration_and_refuses_nobody(service: Service) -> None:
-    host = a_host(service.client(), 1_000_000)
-    before = service.workers_now()
-    with Steady(service, host) as steady:
-        assert eventually(lambda: len(steady.answers) > CLIENTS)
+def test_a_reload_applies_the_new_configuration_and_refuses_no_request(service: Service) -> None:
+    host = create_host(service.client(), 1_000_000)
+    before = service.worker_pids()
+    with ClaimingClients(service, host) as clients:
+        assert eventually(lambda: len(clients.statuses) > CLIENTS)
         configure(service.directory, "second.log", "debug = true\n[plimsoll]\nmax_body_bytes = 1024")
         os.kill(service.pid, signal.SIGHUP)
-        assert eventually(lambda: "] Reloaded" in said(service, "second.log")), service.log()
-        after_reload = len(steady.answers)
-        assert eventually(lambda: len(steady.answers) > after_reload + CLIENTS)
-    assert steady.refused == []
-    assert set(steady.answers) == {204}
-    assert len(service.workers_now()) == 2
-    assert not set(service.workers_now()) & set(before)
+        assert eventually(lambda: "] Reloaded" in read_log(service, "second.log")), service.log()
+        after_reload = len(clients.statuses)
+        assert eventually(lambda: len(clients.statuses) > after_reload + CLIENTS)
+    assert clients.refused == []
+    assert set(clients.statuses) == {204}
+    assert len(service.worker_pids()) == 2
+    assert not set(service.worker_pids()) & set(before)
     client = service.client()
-    _, answer = client.call("GET", f"/resource_providers/{host}/usages")
-    # What was done by a worker whose answer did not arrive is there as well.
-    assert len(steady.answers) <= answer["usages"]["VCPU"] <= len(steady.answers) + 2 * CLIENTS
+    _, usages = client.call("GET", f"/resource_providers/{host}/usages")
+    # Claims whose responses did not arrive may be stored too.
+    assert len(clients.statuses) <= usages["usages"]["VCPU"] <= len(clients.statuses) + 2 * CLIENTS
     assert client.call("POST", "/resource_providers", {"name": "x" * 2000})[0] == 413
-    assert "DEBUG placement.requestlog" in said(service, "second.log")
+    assert "DEBUG placement.requestlog" in read_log(service, "second.log")
 
 
 @pytest.mark.parametrize(
@@ -112,23 +112,23 @@ def test_a_reload_takes_up_the_new_configuration_and_refuses_nobody(service: Ser
         ("[oslo_policy]\npolicy_file = broken.yaml", "The policy cannot be used: "),
         ("[placement_database]\nconnection = nonsense://", "nonsense databases are not supported"),
         ("[placement_database]\nconnection =", "[placement_database] connection is required"),
-        # Known to the new worker alone.
+        # Only the new worker finds this error.
         ("[placement_database]\nconnection = sqlite:////proc/none/x.sqlite", "/proc/none"),
     ],
 )
-def test_what_is_wrong_with_the_new_configuration_is_said_and_the_service_goes_on(
+def test_errors_of_the_new_configuration_are_logged_and_the_service_continues(
     service: Service, settings: str, reason: str
 ) -> None:
     (service.directory / "broken.yaml").write_text("{{{")
-    before = service.workers_now()
+    before = service.worker_pids()
     configure(service.directory, "third.log", settings)
-    complaints = all_said(service).count(GOES_ON)
+    errors_before = all_logs(service).count(NOT_RELOADED)
     os.kill(service.pid, signal.SIGHUP)
-    assert eventually(lambda: all_said(service).count(GOES_ON) > complaints), all_said(service)
-    assert reason in all_said(service)
-    assert eventually(lambda: service.workers_now() == before)
+    assert eventually(lambda: all_logs(service).count(NOT_RELOADED) > errors_before), all_logs(service)
+    assert reason in all_logs(service)
+    assert eventually(lambda: service.worker_pids() == before)
     configure(service.directory)
 
 
-def all_said(service: Service) -> str:
-    return "".join(said(service, log) for log in ("first.log", "second.log", "third.log", "log"))
+def all_logs(service: Service) -> str:
+    return "".join(read_log(service, log) for log in ("first.log", "second.log", "third.log", "log"))

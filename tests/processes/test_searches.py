@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Searches that would never end, and answers that would fill the memory, against a real worker."""
+"""Searches that would never end, and responses that would fill the memory, in a real worker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def groups(amounts: list[int], policy: str, limit: int | None = None) -> str:
 
 
 NEVER_ENDS = groups([*[4] * 10, *[3] * 16], "none", limit=1) + f"&in_tree1={uuid(100)}"
-"""88 of the 90 that ten devices have are asked for, in parts that do not fit."""
+"""Requests 88 of the 90 units of ten devices, in parts that do not fit."""
 
 
 @pytest.fixture
@@ -55,24 +55,24 @@ def service(tmp_path: Path) -> Iterator[Service]:
         yield service
 
 
-def asked(service: Service, path: str) -> http.client.HTTPConnection:
+def send_request(service: Service, path: str) -> http.client.HTTPConnection:
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=120)
     connection.request("GET", path, headers=ADMIN)
     return connection
 
 
-def memory(service: Service, what: str) -> int:
-    """Kilobytes: VmRSS now, VmHWM at most so far."""
-    (worker,) = service.workers_now()
+def memory(service: Service, field: str) -> int:
+    """Return kilobytes: VmRSS is the current memory, VmHWM the maximum so far."""
+    (worker,) = service.worker_pids()
     lines = Path(f"/proc/{worker}/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(f"{what}:")).split()[1])
+    return int(next(line for line in lines if line.startswith(f"{field}:")).split()[1])
 
 
-def test_sixteen_endless_searches_leave_the_worker_to_others_and_end_with_their_clients(
+def test_sixteen_endless_searches_do_not_block_other_requests_and_end_when_their_clients_close(
     service: Service,
 ) -> None:
     before = memory(service, "VmRSS")
-    endless = [asked(service, NEVER_ENDS) for _ in range(16)]
+    endless = [send_request(service, NEVER_ENDS) for _ in range(16)]
     client = service.client()
     for _ in range(100):
         assert client.call("GET", "/")[0] == 200
@@ -86,9 +86,9 @@ def test_sixteen_endless_searches_leave_the_worker_to_others_and_end_with_their_
     assert memory(service, "VmHWM") - before < 100 * MEGABYTE
 
 
-def test_an_answer_with_very_many_candidates_takes_a_bounded_part_of_memory(service: Service) -> None:
+def test_a_response_with_very_many_candidates_takes_bounded_memory(service: Service) -> None:
     before = memory(service, "VmRSS")
-    with closing(asked(service, groups([1] * 4, "isolate"))) as connection:
+    with closing(send_request(service, groups([1] * 4, "isolate"))) as connection:
         body = connection.getresponse().read()
     assert body.count(b'"mappings"') == 100_000, "of 863,040 and more"
     del body

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Good documents for every route, and what can become of them: seeded, so that a failure can be had again.
+"""Valid and mutated bodies for every route, from a seed, so that a failure can be repeated.
 
-A spoilt document is a good one with some of its parts lost, added, renamed or replaced by values that have made
-parsers and schemas disagree before.
+A mutated body has some parts removed, added, renamed or replaced by values that parsers and schemas have treated
+differently before.
 """
 
 from __future__ import annotations
@@ -66,135 +66,131 @@ KEYS = [
     *(UUIDS[0] + "\n", UUIDS[2].upper(), UUIDS[2].replace("-", ""), "-" * 36),
 ]
 
-Dice = random.Random
+Rng = random.Random
 
 
-def inventory(dice: Dice) -> dict[str, Any]:
+def inventory(rng: Rng) -> dict[str, Any]:
     figures = {
-        "reserved": dice.choice((0, 1, 5)),
-        "min_unit": dice.choice((1, 2)),
-        "max_unit": dice.choice((1, 2**31 - 1)),
-        "step_size": dice.choice((1, 10)),
-        "allocation_ratio": dice.choice((1, 1.0, 16.5, 0, -2.5)),
+        "reserved": rng.choice((0, 1, 5)),
+        "min_unit": rng.choice((1, 2)),
+        "max_unit": rng.choice((1, 2**31 - 1)),
+        "step_size": rng.choice((1, 10)),
+        "allocation_ratio": rng.choice((1, 1.0, 16.5, 0, -2.5)),
         "resource_provider_generation": 0,
     }
     return {
-        "total": dice.choice((1, 10, 2**31 - 1)),
-        **dict(dice.sample(sorted(figures.items()), dice.randrange(7))),
+        "total": rng.choice((1, 10, 2**31 - 1)),
+        **dict(rng.sample(sorted(figures.items()), rng.randrange(7))),
     }
 
 
-def amounts(dice: Dice) -> dict[str, int]:
-    return {name: dice.choice((1, 2, 1024)) for name in dice.sample(("VCPU", "DISK_GB", "CUSTOM_A"), 2)}
+def amounts(rng: Rng) -> dict[str, int]:
+    return {name: rng.choice((1, 2, 1024)) for name in rng.sample(("VCPU", "DISK_GB", "CUSTOM_A"), 2)}
 
 
-def consumer(dice: Dice, minor: int) -> dict[str, Any]:
-    """A consumer's part of a claim, as the version wants it."""
+def consumer(rng: Rng, minor: int) -> dict[str, Any]:
+    """Return the part of a claim for one consumer, in the form of the version."""
     if minor < 12:
-        held: Any = [{"resource_provider": {"uuid": uuid}, "resources": amounts(dice)} for uuid in UUIDS[:2]]
+        held: Any = [{"resource_provider": {"uuid": uuid}, "resources": amounts(rng)} for uuid in UUIDS[:2]]
     else:
-        held = {uuid: {"resources": amounts(dice)} for uuid in UUIDS[: dice.randrange(1, 3)]}
-        if dice.random() < 0.3:
+        held = {uuid: {"resources": amounts(rng)} for uuid in UUIDS[: rng.randrange(1, 3)]}
+        if rng.random() < 0.3:
             held[UUIDS[0]]["generation"] = 3
     claim: dict[str, Any] = {"allocations": held}
     if minor >= 8:
         claim |= {"project_id": "p", "user_id": "u"}
     if minor >= 28:
-        claim["consumer_generation"] = dice.choice((None, 0, 7))
-        if dice.random() < 0.2:
+        claim["consumer_generation"] = rng.choice((None, 0, 7))
+        if rng.random() < 0.2:
             claim["allocations"] = {}
-    if minor >= 34 and dice.random() < 0.5:
-        claim["mappings"] = {dice.choice(("", "1", "_NET")): [UUIDS[0]]}
+    if minor >= 34 and rng.random() < 0.5:
+        claim["mappings"] = {rng.choice(("", "1", "_NET")): [UUIDS[0]]}
     if minor >= 38:
-        claim["consumer_type"] = dice.choice(("INSTANCE", "A", "9_"))
+        claim["consumer_type"] = rng.choice(("INSTANCE", "A", "9_"))
     return claim
 
 
-def provider(dice: Dice, minor: int) -> dict[str, Any]:
-    made: dict[str, Any] = {"name": dice.choice(("host", "h" * 200, "Ünï"))}
-    if minor >= 14 and dice.random() < 0.5:
-        made["parent_provider_uuid"] = dice.choice((None, UUIDS[1]))
+def provider(rng: Rng, minor: int) -> dict[str, Any]:
+    made: dict[str, Any] = {"name": rng.choice(("host", "h" * 200, "Ünï"))}
+    if minor >= 14 and rng.random() < 0.5:
+        made["parent_provider_uuid"] = rng.choice((None, UUIDS[1]))
     return made
 
 
-def aggregates(dice: Dice, minor: int) -> Any:
-    listed = dice.sample(UUIDS, dice.randrange(4))
+def aggregates(rng: Rng, minor: int) -> Any:
+    listed = rng.sample(UUIDS, rng.randrange(4))
     return listed if minor < 19 else {"aggregates": listed, "resource_provider_generation": 0}
 
 
-def inventories(dice: Dice, _: int) -> dict[str, Any]:
-    named = {
-        name: inventory(dice) for name in dice.sample(("VCPU", "DISK_GB", "CUSTOM_A"), dice.randrange(4))
-    }
+def inventories(rng: Rng, _: int) -> dict[str, Any]:
+    named = {name: inventory(rng) for name in rng.sample(("VCPU", "DISK_GB", "CUSTOM_A"), rng.randrange(4))}
     return {"resource_provider_generation": 0, "inventories": named}
 
 
-GOOD: dict[str, Callable[[Dice, int], Any]] = {
-    "POST /resource_providers": lambda dice, minor: provider(dice, minor) | {"uuid": dice.choice(UUIDS)},
+GOOD: dict[str, Callable[[Rng, int], Any]] = {
+    "POST /resource_providers": lambda rng, minor: provider(rng, minor) | {"uuid": rng.choice(UUIDS)},
     "PUT /resource_providers/{uuid}": provider,
-    "POST /resource_providers/{uuid}/inventories": lambda dice, _: (
-        inventory(dice) | {"resource_class": "VCPU"}
-    ),
+    "POST /resource_providers/{uuid}/inventories": lambda rng, _: inventory(rng) | {"resource_class": "VCPU"},
     "PUT /resource_providers/{uuid}/inventories": inventories,
-    "PUT /resource_providers/{uuid}/inventories/{resource_class}": lambda dice, _: (
-        inventory(dice) | {"resource_provider_generation": 0}
+    "PUT /resource_providers/{uuid}/inventories/{resource_class}": lambda rng, _: (
+        inventory(rng) | {"resource_provider_generation": 0}
     ),
     "PUT /resource_providers/{uuid}/aggregates": aggregates,
-    "PUT /resource_providers/{uuid}/traits": lambda dice, _: {
-        "traits": dice.sample(("HW_CPU_X86_AVX", "CUSTOM_A", "x"), dice.randrange(4)),
+    "PUT /resource_providers/{uuid}/traits": lambda rng, _: {
+        "traits": rng.sample(("HW_CPU_X86_AVX", "CUSTOM_A", "x"), rng.randrange(4)),
         "resource_provider_generation": 0,
     },
     "POST /resource_classes": lambda *_: {"name": "CUSTOM_A"},
     "PUT /resource_classes/{name}": lambda *_: {"name": "CUSTOM_B"},
     "PUT /allocations/{consumer_uuid}": consumer,
-    "POST /allocations": lambda dice, minor: {uuid: consumer(dice, minor) for uuid in UUIDS[:2]},
-    "POST /reshaper": lambda dice, minor: {
-        "inventories": {uuid: inventories(dice, minor) for uuid in UUIDS[:2]},
-        "allocations": {uuid: consumer(dice, minor) for uuid in UUIDS[: dice.randrange(3)]},
+    "POST /allocations": lambda rng, minor: {uuid: consumer(rng, minor) for uuid in UUIDS[:2]},
+    "POST /reshaper": lambda rng, minor: {
+        "inventories": {uuid: inventories(rng, minor) for uuid in UUIDS[:2]},
+        "allocations": {uuid: consumer(rng, minor) for uuid in UUIDS[: rng.randrange(3)]},
     },
 }
 
 
-def bodies(route: str, minor: int, dice: Dice, count: int) -> Iterator[str]:
-    """Bodies as they would be sent, in latin-1 so that any byte can be written."""
+def bodies(route: str, minor: int, rng: Rng, count: int) -> Iterator[str]:
+    """Yield bodies as text in latin-1, so that any byte can be written."""
     for _ in range(count):
-        content = GOOD[route](dice, minor)
-        for _ in range(dice.choice((0, 1, 1, 1, 2, 3))):
-            content = spoilt(content, dice)
-        text = json.dumps(content, ensure_ascii=dice.random() < 0.7, indent=dice.choice((None, 1)))
-        yield garbled(text.encode("utf-8", "surrogatepass"), dice).decode("latin-1")
+        content = GOOD[route](rng, minor)
+        for _ in range(rng.choice((0, 1, 1, 1, 2, 3))):
+            content = mutate(content, rng)
+        text = json.dumps(content, ensure_ascii=rng.random() < 0.7, indent=rng.choice((None, 1)))
+        yield corrupt(text.encode("utf-8", "surrogatepass"), rng).decode("latin-1")
 
 
-def spoilt(content: Any, dice: Dice) -> Any:
-    """The document with one part changed, somewhere in it."""
-    if isinstance(content, dict) and content and dice.random() < 0.85:
-        key = dice.choice(list(content))
-        match dice.randrange(6):
+def mutate(content: Any, rng: Rng) -> Any:
+    """Return the document with one part changed, at a random place."""
+    if isinstance(content, dict) and content and rng.random() < 0.85:
+        key = rng.choice(list(content))
+        match rng.randrange(6):
             case 0:
                 return {name: value for name, value in content.items() if name != key}
             case 1:
-                return content | {dice.choice(KEYS): dice.choice(VALUES)}
+                return content | {rng.choice(KEYS): rng.choice(VALUES)}
             case 2:
-                return {dice.choice(KEYS) if name == key else name: value for name, value in content.items()}
+                return {rng.choice(KEYS) if name == key else name: value for name, value in content.items()}
             case _:
-                return content | {key: spoilt(content[key], dice)}
-    if isinstance(content, list) and content and dice.random() < 0.7:
-        at = dice.randrange(len(content))
-        changed = dice.choice(([], [spoilt(content[at], dice)], [content[at]] * 2))
+                return content | {key: mutate(content[key], rng)}
+    if isinstance(content, list) and content and rng.random() < 0.7:
+        at = rng.randrange(len(content))
+        changed = rng.choice(([], [mutate(content[at], rng)], [content[at]] * 2))
         return [*content[:at], *changed, *content[at + 1 :]]
-    return dice.choice(VALUES)
+    return rng.choice(VALUES)
 
 
-def garbled(raw: bytes, dice: Dice) -> bytes:
-    """Now and then not even JSON."""
-    if dice.random() > 0.06:
+def corrupt(raw: bytes, rng: Rng) -> bytes:
+    """Change 6 % of the bodies so that most of them are not JSON."""
+    if rng.random() > 0.06:
         return raw
-    at = dice.randrange(len(raw) + 1)
-    return dice.choice(
+    at = rng.randrange(len(raw) + 1)
+    return rng.choice(
         (
             raw[:at],
             raw[:at] + b"\xff" + raw[at:],
-            raw[:at] + dice.choice((b",", b"}", b'"', b"\\", b"\x00", b"1" * 400)) + raw[at:],
+            raw[:at] + rng.choice((b",", b"}", b'"', b"\\", b"\x00", b"1" * 400)) + raw[at:],
             b"\xef\xbb\xbf" + raw,
             raw + b" x",
             b"",

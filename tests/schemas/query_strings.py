@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Query strings for every route that takes one: mostly meaningful, often odd, seeded."""
+"""Valid and mutated query strings for every route with parameters, from a seed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from tests.schemas.documents import UUIDS
 
-Dice = random.Random
+Rng = random.Random
 Pairs = list[tuple[str, str]]
 
 AGGREGATES = [*UUIDS, UUIDS[2].upper(), UUIDS[2].replace("-", "")]
@@ -132,93 +132,93 @@ PARAMETERS = (
 )
 
 
-def resources(dice: Dice) -> str:
-    chosen = dice.sample(("VCPU", "MEMORY_MB", "CUSTOM_A"), dice.randrange(1, 4))
-    return ",".join(f"{name}:{dice.choice((1, 2, 1024))}" for name in chosen)
+def resources(rng: Rng) -> str:
+    chosen = rng.sample(("VCPU", "MEMORY_MB", "CUSTOM_A"), rng.randrange(1, 4))
+    return ",".join(f"{name}:{rng.choice((1, 2, 1024))}" for name in chosen)
 
 
-def required(dice: Dice) -> str:
-    chosen = dice.sample(TRAITS, dice.randrange(1, 4))
-    match dice.randrange(4):
+def required(rng: Rng) -> str:
+    chosen = rng.sample(TRAITS, rng.randrange(1, 4))
+    match rng.randrange(4):
         case 0:
             return "in:" + ",".join(chosen)
         case 1:
-            return ",".join(dice.choice(("", "!")) + name for name in chosen)
+            return ",".join(rng.choice(("", "!")) + name for name in chosen)
     return ",".join(chosen)
 
 
-def member_of(dice: Dice) -> str:
-    if dice.random() < 0.5:
-        return dice.choice(("", "", "!")) + dice.choice(AGGREGATES)
-    return dice.choice(("in:", "in:", "!in:")) + ",".join(dice.sample(AGGREGATES, dice.randrange(1, 4)))
+def member_of(rng: Rng) -> str:
+    if rng.random() < 0.5:
+        return rng.choice(("", "", "!")) + rng.choice(AGGREGATES)
+    return rng.choice(("in:", "in:", "!in:")) + ",".join(rng.sample(AGGREGATES, rng.randrange(1, 4)))
 
 
-def several(dice: Dice) -> range:
-    return range(dice.choice((0, 0, 1, 1, 1, 2, 3)))
+def several(rng: Rng) -> range:
+    return range(rng.choice((0, 0, 1, 1, 1, 2, 3)))
 
 
-def providers(dice: Dice, minor: int) -> Pairs:
+def providers(rng: Rng, minor: int) -> Pairs:
     pairs: Pairs = []
-    if dice.random() < 0.3:
-        pairs.append(("name", dice.choice(("host", "", "hôte"))))
-    if dice.random() < 0.2:
-        pairs.append(("uuid", dice.choice(UUIDS)))
+    if rng.random() < 0.3:
+        pairs.append(("name", rng.choice(("host", "", "hôte"))))
+    if rng.random() < 0.2:
+        pairs.append(("uuid", rng.choice(UUIDS)))
     if minor >= 3:
-        pairs += [("member_of", member_of(dice)) for _ in several(dice)]
-    if minor >= 4 and dice.random() < 0.4:
-        pairs.append(("resources", resources(dice)))
-    if minor >= 14 and dice.random() < 0.3:
-        pairs.append(("in_tree", dice.choice(UUIDS)))
+        pairs += [("member_of", member_of(rng)) for _ in several(rng)]
+    if minor >= 4 and rng.random() < 0.4:
+        pairs.append(("resources", resources(rng)))
+    if minor >= 14 and rng.random() < 0.3:
+        pairs.append(("in_tree", rng.choice(UUIDS)))
     if minor >= 18:
-        pairs += [("required", required(dice)) for _ in several(dice)]
+        pairs += [("required", required(rng)) for _ in several(rng)]
     return pairs
 
 
-def candidates(dice: Dice, minor: int) -> Pairs:
+def candidates(rng: Rng, minor: int) -> Pairs:
     pairs: Pairs = []
     suffixes = [""]
     if minor >= 25:
-        suffixes = sorted(set(dice.choices(NAMES if minor >= 33 else NUMBERS, k=dice.randrange(1, 4))))
+        suffixes = sorted(set(rng.choices(NAMES if minor >= 33 else NUMBERS, k=rng.randrange(1, 4))))
     for suffix in suffixes:
-        if minor < 36 or dice.random() < 0.8:
-            pairs.append((f"resources{suffix}", resources(dice)))
+        if minor < 36 or rng.random() < 0.8:
+            pairs.append((f"resources{suffix}", resources(rng)))
         if minor >= 17:
-            pairs += [(f"required{suffix}", required(dice)) for _ in several(dice)]
+            pairs += [(f"required{suffix}", required(rng)) for _ in several(rng)]
         if minor >= 21:
-            pairs += [(f"member_of{suffix}", member_of(dice)) for _ in several(dice)]
-        if minor >= 31 and dice.random() < 0.2:
-            pairs.append((f"in_tree{suffix}", dice.choice(AGGREGATES)))
-    if minor >= 16 and dice.random() < 0.3:
-        pairs.append(("limit", dice.choice(("1", "1000"))))
-    if minor >= 25 and dice.random() < 0.8:
-        pairs.append(("group_policy", dice.choice(("none", "isolate"))))
-    if minor >= 35 and dice.random() < 0.3:
-        pairs.append(("root_required", dice.choice(("CUSTOM_A", "!CUSTOM_A", "CUSTOM_A,!CUSTOM_B"))))
+            pairs += [(f"member_of{suffix}", member_of(rng)) for _ in several(rng)]
+        if minor >= 31 and rng.random() < 0.2:
+            pairs.append((f"in_tree{suffix}", rng.choice(AGGREGATES)))
+    if minor >= 16 and rng.random() < 0.3:
+        pairs.append(("limit", rng.choice(("1", "1000"))))
+    if minor >= 25 and rng.random() < 0.8:
+        pairs.append(("group_policy", rng.choice(("none", "isolate"))))
+    if minor >= 35 and rng.random() < 0.3:
+        pairs.append(("root_required", rng.choice(("CUSTOM_A", "!CUSTOM_A", "CUSTOM_A,!CUSTOM_B"))))
     if minor >= 36:
         named = [suffix for suffix in suffixes if suffix]
-        pairs += [("same_subtree", ",".join(dice.sample(named, len(named)))) for _ in several(dice) if named]
-    return dice.sample(pairs, len(pairs))
+        pairs += [("same_subtree", ",".join(rng.sample(named, len(named)))) for _ in several(rng) if named]
+    return rng.sample(pairs, len(pairs))
 
 
-def traits(dice: Dice, _: int) -> Pairs:
+def traits(rng: Rng, _: int) -> Pairs:
     pairs: Pairs = []
-    if dice.random() < 0.6:
-        pairs.append(("name", dice.choice(("in:CUSTOM_A,CUSTOM_B", "startswith:CUSTOM_", "startswith:"))))
-    if dice.random() < 0.6:
-        pairs.append(("associated", dice.choice(("true", "false", "True"))))
+    if rng.random() < 0.6:
+        pairs.append(("name", rng.choice(("in:CUSTOM_A,CUSTOM_B", "startswith:CUSTOM_", "startswith:"))))
+    if rng.random() < 0.6:
+        pairs.append(("associated", rng.choice(("true", "false", "True"))))
     return pairs
 
 
-def usages(dice: Dice, minor: int) -> Pairs:
-    pairs: Pairs = [("project_id", dice.choice(("p", "é")))]
-    if dice.random() < 0.5:
+def usages(rng: Rng, minor: int) -> Pairs:
+    pairs: Pairs = [("project_id", rng.choice(("p", "é")))]
+    if rng.random() < 0.5:
         pairs.append(("user_id", "u"))
-    if minor >= 38 and dice.random() < 0.5:
-        pairs.append(("consumer_type", dice.choice(("INSTANCE", "all", "unknown"))))
+    if minor >= 38 and rng.random() < 0.5:
+        pairs.append(("consumer_type", rng.choice(("INSTANCE", "all", "unknown"))))
     return pairs
 
 
-GOOD: dict[str, Callable[[Dice, int], Pairs]] = {
+GOOD: dict[str, Callable[[Rng, int], Pairs]] = {
     "GET /resource_providers": providers,
     "GET /allocation_candidates": candidates,
     "GET /traits": traits,
@@ -226,28 +226,28 @@ GOOD: dict[str, Callable[[Dice, int], Pairs]] = {
 }
 
 
-def query_strings(route: str, minor: int, dice: Dice, count: int) -> Iterator[str]:
+def query_strings(route: str, minor: int, rng: Rng, count: int) -> Iterator[str]:
     for _ in range(count):
-        pairs = GOOD[route](dice, minor)
-        for _ in range(dice.choice((0, 0, 1, 1, 2))):
-            pairs = spoilt(pairs, dice)
-        text = dice.choice("&&&;").join(f"{quote(name)}={quote(value, safe=':,!')}" for name, value in pairs)
-        if dice.random() < 0.05:
-            at = dice.randrange(len(text) + 1)
-            text = text[:at] + dice.choice(("%ff", "+", "&", "=", "%", "%zz", "\xe9")) + text[at:]
+        pairs = GOOD[route](rng, minor)
+        for _ in range(rng.choice((0, 0, 1, 1, 2))):
+            pairs = mutate(pairs, rng)
+        text = rng.choice("&&&;").join(f"{quote(name)}={quote(value, safe=':,!')}" for name, value in pairs)
+        if rng.random() < 0.05:
+            at = rng.randrange(len(text) + 1)
+            text = text[:at] + rng.choice(("%ff", "+", "&", "=", "%", "%zz", "\xe9")) + text[at:]
         yield text
 
 
-def spoilt(pairs: Pairs, dice: Dice) -> Pairs:
-    at = dice.randrange(len(pairs)) if pairs else 0
+def mutate(pairs: Pairs, rng: Rng) -> Pairs:
+    at = rng.randrange(len(pairs)) if pairs else 0
     before, one, after = pairs[:at], pairs[at : at + 1], pairs[at + 1 :]
-    match dice.randrange(5):
+    match rng.randrange(5):
         case 0:
             return [*before, *after]
         case 1:
-            return [*before, *((name, dice.choice(VALUES)) for name, _ in one), *after]
+            return [*before, *((name, rng.choice(VALUES)) for name, _ in one), *after]
         case 2:
-            return [*before, *((dice.choice(PARAMETERS), value) for _, value in one), *after]
+            return [*before, *((rng.choice(PARAMETERS), value) for _, value in one), *after]
         case 3:
-            return [*before, *one, *((name, dice.choice(VALUES)) for name, _ in one), *after]
-    return [*pairs, (dice.choice(PARAMETERS), dice.choice(VALUES))]
+            return [*before, *one, *((name, rng.choice(VALUES)) for name, _ in one), *after]
+    return [*pairs, (rng.choice(PARAMETERS), rng.choice(VALUES))]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Every body at every version, good and spoilt: our verdict is the reference's, and our words say the same."""
+"""Every body at every version, valid and mutated: accepted or refused as by the reference, with the same error text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from plimsoll.api.placement.microversion import VERSIONS
 from plimsoll.http.problems import Problem
 from tests.differential.wording import same_meaning
 from tests.schemas.documents import GOOD, bodies
-from tests.schemas.judge import needs_the_reference, reference_verdicts
+from tests.schemas.reference import needs_the_reference, reference_outcomes
 
 PER_VERSION = 12
 
@@ -42,10 +42,10 @@ BODIES: dict[str, Body] = {
     "POST /reshaper": reshape.RESHAPE,
 }
 
-CANNOT_BE_KEPT = "JSON does not validate: a number is not finite, or a text is not Unicode."
+NOT_STORABLE = "JSON does not validate: a number is not finite, or a text is not Unicode."
 
 
-def our_verdict(body: Body, raw: bytes, minor: int) -> str | None:
+def our_refusal(body: Body, raw: bytes, minor: int) -> str | None:
     try:
         body.read(raw, VERSIONS[minor])
     except Problem as problem:
@@ -54,47 +54,47 @@ def our_verdict(body: Body, raw: bytes, minor: int) -> str | None:
     return None
 
 
-def test_every_body_is_judged() -> None:
+def test_every_body_is_compared() -> None:
     assert BODIES.keys() == GOOD.keys()
 
 
 @needs_the_reference
 @pytest.mark.parametrize("route", BODIES)
-def test_the_verdict_on_a_body_is_the_references(route: str) -> None:
-    dice = random.Random(f"bodies of {route}")
+def test_a_body_is_accepted_or_refused_as_by_the_reference(route: str) -> None:
+    rng = random.Random(f"bodies of {route}")
     cases: list[dict[str, Any]] = [
         {"route": route, "minor": version.minor, "body": body}
         for version in VERSIONS
-        for body in bodies(route, version.minor, dice, PER_VERSION)
+        for body in bodies(route, version.minor, rng, PER_VERSION)
     ]
-    judged = accepted = refused = 0
-    for case, theirs in zip(cases, reference_verdicts(cases), strict=True):
+    compared = accepted = refused = 0
+    for case, theirs in zip(cases, reference_outcomes(cases), strict=True):
         if theirs["status"] == 404 or (route == "PUT /resource_classes/{name}" and case["minor"] >= 7):
-            continue  # the route, or a body for it, is not there at this version
+            continue  # this version does not have the route, or no body for it
         if '\\n"' in case["body"]:
-            continue  # a name with a line end at its end: the reference takes it, see docs/differences.md
-        judged += 1
-        ours = our_verdict(BODIES[route], case["body"].encode("latin-1"), case["minor"])
+            continue  # a name that ends with a line end: the reference accepts it, see docs/differences.md
+        compared += 1
+        ours = our_refusal(BODIES[route], case["body"].encode("latin-1"), case["minor"])
         if theirs["status"] == 200:
             accepted += 1
-            # What the reference lets in and would fail to write or to answer is refused here.
-            assert ours in (None, CANNOT_BE_KEPT), case
+            # We also refuse values that the reference accepts and then fails to write or to encode.
+            assert ours in (None, NOT_STORABLE), case
         else:
             refused += 1
             assert theirs["status"] == 400, theirs
             assert ours is not None
             assert same_meaning(theirs["detail"], ours), (case, ours, theirs["detail"])
-    assert accepted > judged / 10, "too few good documents to be worth the name"
-    assert refused > judged / 10, "too few bad documents to be worth the name"
+    assert accepted > compared / 10, "too few valid bodies"
+    assert refused > compared / 10, "too few invalid bodies"
 
 
-def test_what_no_database_could_hold_is_refused() -> None:
+def test_values_that_no_database_can_store_are_refused() -> None:
     for ratio in ("NaN", "-Infinity"):
         raw = f'{{"total": 1, "resource_class": "VCPU", "allocation_ratio": {ratio}}}'.encode()
-        assert our_verdict(inventories.ADD, raw, 39) == CANNOT_BE_KEPT
-    assert our_verdict(providers.CREATE, rb'{"name": "\ud800"}', 39) == CANNOT_BE_KEPT
+        assert our_refusal(inventories.ADD, raw, 39) == NOT_STORABLE
+    assert our_refusal(providers.CREATE, rb'{"name": "\ud800"}', 39) == NOT_STORABLE
 
 
 def test_too_deep_a_body_is_refused() -> None:
-    nested = our_verdict(providers.CREATE, b"[" * 100_000, 39)
+    nested = our_refusal(providers.CREATE, b"[" * 100_000, 39)
     assert nested == "Malformed JSON: it is nested too deeply."

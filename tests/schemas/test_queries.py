@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Every query string at every version, good and spoilt: the verdict, the words and the meaning are the reference's."""
+"""Every query string at every version, valid and mutated: parsed or refused as by the reference, with the same text."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from plimsoll.domain.inventory import MAX_INT
 from plimsoll.http.problems import UNDEFINED, Problem
 from plimsoll.search.request import CandidatesRequest, Conditions, ProvidersRequest
 from tests.differential.wording import same_meaning
-from tests.schemas.judge import needs_the_reference, reference_verdicts
 from tests.schemas.query_strings import GOOD, query_strings
+from tests.schemas.reference import needs_the_reference, reference_outcomes
 
 PER_VERSION = 30
 
 
-def traits_meant(filters: dict[str, Any]) -> TraitsRequest:
+def expected_traits(filters: dict[str, Any]) -> TraitsRequest:
     names = filters.get("name_in")
     return TraitsRequest(
         among=None if names is None else frozenset(names),
@@ -35,7 +35,7 @@ def traits_meant(filters: dict[str, Any]) -> TraitsRequest:
     )
 
 
-def conditions_meant(part: dict[str, Any]) -> Conditions:
+def expected_conditions(part: dict[str, Any]) -> Conditions:
     return Conditions(
         required=tuple(frozenset(any_of) for any_of in part.get("required_traits", ())),
         forbidden=frozenset(part.get("forbidden_traits", ())),
@@ -45,25 +45,25 @@ def conditions_meant(part: dict[str, Any]) -> Conditions:
     )
 
 
-def amounts_meant(amounts: dict[str, int]) -> dict[str, int]:
-    """We do not tell apart amounts that no inventory could give."""
+def expected_amounts(amounts: dict[str, int]) -> dict[str, int]:
+    """Limit the amounts: we replace amounts above any inventory by one amount."""
     return {name: min(amount, MAX_INT + 1) for name, amount in amounts.items()}
 
 
-def providers_meant(filters: dict[str, Any]) -> ProvidersRequest:
+def expected_providers(filters: dict[str, Any]) -> ProvidersRequest:
     return ProvidersRequest(
         uuid=filters.get("uuid"),
         name=filters.get("name") or None,
-        conditions=conditions_meant(filters),
-        resources=amounts_meant(filters.get("resources", {})),
+        conditions=expected_conditions(filters),
+        resources=expected_amounts(filters.get("resources", {})),
     )
 
 
-def candidates_meant(value: dict[str, Any]) -> dict[str, Any]:
+def expected_candidates(value: dict[str, Any]) -> dict[str, Any]:
     wide = value["wide"]
     return {
         "groups": [
-            (suffix, amounts_meant(group["resources"]), conditions_meant(group))
+            (suffix, expected_amounts(group["resources"]), expected_conditions(group))
             for suffix, group in value["groups"]
         ],
         "limit": wide["limit"] or None,
@@ -77,7 +77,7 @@ def candidates_meant(value: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def candidates_understood(text: str, version: Version) -> dict[str, Any]:
+def parsed_candidates(text: str, version: Version) -> dict[str, Any]:
     request: CandidatesRequest = candidates_request(text, version)
     return {
         "groups": [(group.suffix, dict(group.resources), group.conditions) for group in request.groups],
@@ -89,16 +89,16 @@ def candidates_understood(text: str, version: Version) -> dict[str, Any]:
     }
 
 
-UNDERSTOOD: dict[str, Callable[[str, Version], Any]] = {
+PARSERS: dict[str, Callable[[str, Version], Any]] = {
     "GET /resource_providers": providers_request,
-    "GET /allocation_candidates": candidates_understood,
+    "GET /allocation_candidates": parsed_candidates,
     "GET /traits": traits_request,
     "GET /usages": usages_request,
 }
-MEANT: dict[str, Callable[[Any], Any]] = {
-    "GET /resource_providers": providers_meant,
-    "GET /allocation_candidates": candidates_meant,
-    "GET /traits": traits_meant,
+EXPECTED: dict[str, Callable[[Any], Any]] = {
+    "GET /resource_providers": expected_providers,
+    "GET /allocation_candidates": expected_candidates,
+    "GET /traits": expected_traits,
     "GET /usages": lambda value: Owner(*value),
 }
 SINCE = {
@@ -110,20 +110,20 @@ SINCE = {
 
 @needs_the_reference
 @pytest.mark.parametrize("route", GOOD)
-def test_a_query_string_means_what_it_means_to_the_reference(route: str) -> None:
-    dice = random.Random(f"queries of {route}")
+def test_a_query_string_is_parsed_as_by_the_reference(route: str) -> None:
+    rng = random.Random(f"queries of {route}")
     cases: list[dict[str, Any]] = [
         {"route": route, "minor": version.minor, "query": text}
         for version in VERSIONS
         if route not in SINCE or version.has(SINCE[route])
-        for text in query_strings(route, version.minor, dice, PER_VERSION)
+        for text in query_strings(route, version.minor, rng, PER_VERSION)
     ]
-    understood = refused = 0
-    for case, theirs in zip(cases, reference_verdicts(cases), strict=True):
+    parsed = refused = 0
+    for case, theirs in zip(cases, reference_outcomes(cases), strict=True):
         if "%0A" in case["query"]:
-            continue  # a line end at the end of a name or value: the reference takes it, see docs/differences.md
+            continue  # a name or value that ends with a line end: the reference accepts it, see docs/differences.md
         try:
-            ours = UNDERSTOOD[route](case["query"], VERSIONS[case["minor"]])
+            ours = PARSERS[route](case["query"], VERSIONS[case["minor"]])
         except Problem as problem:
             assert problem.status == 400
             assert theirs["status"] in (400, 500) or "limit" in problem.detail, case
@@ -132,10 +132,10 @@ def test_a_query_string_means_what_it_means_to_the_reference(route: str) -> None
             refused += 1
         else:
             assert theirs["status"] == 200, (case, theirs)
-            assert ours == MEANT[route](theirs["value"]), case
-            understood += 1
-    assert understood > len(cases) / 4, "too few good query strings to be worth the name"
-    assert refused > len(cases) / 10, "too few bad query strings to be worth the name"
+            assert ours == EXPECTED[route](theirs["value"]), case
+            parsed += 1
+    assert parsed > len(cases) / 4, "too few valid query strings"
+    assert refused > len(cases) / 10, "too few invalid query strings"
 
 
 def same_refusal(problem: Problem, theirs: dict[str, Any]) -> bool:
@@ -143,6 +143,6 @@ def same_refusal(problem: Problem, theirs: dict[str, Any]) -> bool:
         return False
     if same_meaning(theirs["detail"], problem.detail):
         return True
-    # Of several bad uuids in one set, the reference names any.
+    # If a set has several invalid uuids, the reference names any of them.
     start = "Invalid query string parameters: Expected 'member_of' parameter to contain valid UUID(s)."
     return problem.detail.startswith(start) and theirs["detail"].startswith(start)

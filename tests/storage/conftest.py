@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Databases to test on, on each engine: empty ones, ours, and ones that the reference made."""
+"""Fixtures: databases of each engine, either empty, with our schema, or created by the reference."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def opened(url: str) -> Iterator[Database]:
         database.dispose()
 
 
-def make_ours(url: str) -> None:
+def create_schema(url: str) -> None:
     with opened(url) as database:
         migrate.sync(database)
 
@@ -37,20 +37,20 @@ def empty_url(databases: Databases) -> Iterator[str]:
 
 @pytest.fixture
 def empty(empty_url: str) -> Iterator[Database]:
-    """A database without a table; on SQLite there is not even a file yet."""
+    """A database without tables; on SQLite the file does not exist yet."""
     with opened(empty_url) as database:
         yield database
 
 
 @pytest.fixture
 def url(databases: Databases) -> Iterator[str]:
-    with databases.fresh("ours", make_ours) as url:
+    with databases.fresh("ours", create_schema) as url:
         yield url
 
 
 @pytest.fixture
 def db(url: str) -> Iterator[Database]:
-    """A database with every table and no row but the head."""
+    """A database with all tables and no row except the head."""
     with opened(url) as database:
         yield database
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The reference's own commands, run on a database of ours to compare, and a cloud as it would have left it."""
+"""Run the reference's commands on a test database, and fill one with rows of an old release of it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url, text
 
-from tests.support.databases import connected, engine_of
+from tests.support.databases import engine_of, open_connection
 
 BIN = Path(__file__).parents[2] / ".venv-reference" / "bin"
 
-# The drivers that its installation guides name.
+# The drivers of its installation guides.
 DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg2", "mariadb": "mysql+pymysql"}
 
 
 def run(command: str, url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run one of the reference's commands on this database, whatever it exits with."""
+    """Run one of the reference's commands on this database; the exit code is not checked."""
     if not (BIN / command).exists():
         pytest.skip("needs the reference: run `make test`, which installs it")
     environment = {
@@ -40,8 +40,8 @@ def manage(url: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def fill(url: str) -> None:
-    """A small old cloud: providers of before there were trees, allocations of before there were consumers."""
-    with connected(url) as connection:
+    """Insert old rows: providers without a root, and allocations without a consumer."""
+    with open_connection(url) as connection:
         connection.execute(text("INSERT INTO resource_classes (id, name) VALUES (0, 'VCPU')"))
         connection.execute(
             text(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""All there is to know about the tables of a database, and about the rows in them, to compare two databases.
+"""Describe the tables and rows of a database completely, to compare two databases.
 
-SQLAlchemy tells what all engines have in common. What it does not tell (collations, storage engines, the exact
-definition of an index) is asked of the server in its own words.
+SQLAlchemy returns the properties that all engines have. Others (collations, storage engines, the exact definition of
+an index) are queried from the catalog of the server.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 from sqlalchemy import Connection, inspect, text
 
-from tests.support.databases import connected
+from tests.support.databases import open_connection
 
-OURS = {"plimsoll_head", "plimsoll_changes", "plimsoll_alembic_version"}
+OWN_TABLES = {"plimsoll_head", "plimsoll_changes", "plimsoll_alembic_version"}
 
 _POSTGRESQL = {
-    "columns in its own words": """
+    "columns in the catalog": """
         SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity,
                pg_get_expr(d.adbin, d.adrelid), l.collname, pg_get_serial_sequence(c.relname, a.attname)
         FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
@@ -28,43 +28,43 @@ _POSTGRESQL = {
         WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
         AND a.attnum > 0 AND NOT a.attisdropped
         ORDER BY a.attnum""",
-    "constraints in its own words": """
+    "constraints in the catalog": """
         SELECT c.relname, t.conname, pg_get_constraintdef(t.oid), t.convalidated
         FROM pg_constraint t JOIN pg_class c ON c.oid = t.conrelid
         WHERE c.relnamespace = 'public'::regnamespace ORDER BY t.conname""",
-    "indexes in its own words": """
+    "indexes in the catalog": """
         SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexdef""",
 }
 
 
-def described(url: str) -> dict[str, dict[str, Any]]:
-    """Each table of a database: its columns, its keys, its indexes, and all else that its makers decided."""
-    with connected(url) as connection:
-        return _described(connection)
+def describe_schema(url: str) -> dict[str, dict[str, Any]]:
+    """Return the columns, keys, indexes and other properties of each table."""
+    with open_connection(url) as connection:
+        return _describe_tables(connection)
 
 
 def rows(url: str, table: str) -> list[dict[str, Any]]:
-    """The rows of a table, in one order."""
-    with connected(url) as connection:
+    """Return the rows of a table in a fixed order."""
+    with open_connection(url) as connection:
         return _rows(connection, table)
 
 
 def table_names(url: str) -> set[str]:
-    with connected(url) as connection:
+    with open_connection(url) as connection:
         return set(inspect(connection).get_table_names())
 
 
 def dump(url: str, *, with_ours: bool = False) -> dict[str, Any]:
-    """Everything in a database, rows and all, without our own tables unless they are wanted too."""
-    with connected(url) as connection:
+    """Return the description and the rows of all tables; of our own tables only if `with_ours` is set."""
+    with open_connection(url) as connection:
         return {
-            table: {**about, "rows": _rows(connection, table)}
-            for table, about in _described(connection).items()
-            if with_ours or table not in OURS
+            table: {**description, "rows": _rows(connection, table)}
+            for table, description in _describe_tables(connection).items()
+            if with_ours or table not in OWN_TABLES
         }
 
 
-def _described(connection: Connection) -> dict[str, dict[str, Any]]:
+def _describe_tables(connection: Connection) -> dict[str, dict[str, Any]]:
     found = inspect(connection)
     columns = {
         table: [(each["name"], str(each["type"]), each["nullable"], each["default"]) for each in listed]
@@ -78,11 +78,11 @@ def _described(connection: Connection) -> dict[str, dict[str, Any]]:
         "foreign keys": found.get_multi_foreign_keys(),
         "checks": found.get_multi_check_constraints(),
     }
-    for what, by_table in others.items():
-        for (_, table), about in by_table.items():
-            tables[table][what] = about if isinstance(about, dict) else _sorted(about)
-    for table, what, words in _in_its_own_words(connection, list(tables)):
-        tables[table].setdefault(what, []).append(words)
+    for part, by_table in others.items():
+        for (_, table), content in by_table.items():
+            tables[table][part] = content if isinstance(content, dict) else _sorted(content)
+    for table, part, content in _engine_specific_parts(connection, list(tables)):
+        tables[table].setdefault(part, []).append(content)
     return tables
 
 
@@ -95,16 +95,16 @@ def _sorted(found: Any) -> list[Any]:
     return sorted(found, key=repr)
 
 
-def _in_its_own_words(connection: Connection, tables: list[str]) -> Iterator[tuple[str, str, Any]]:
+def _engine_specific_parts(connection: Connection, tables: list[str]) -> Iterator[tuple[str, str, Any]]:
     match connection.dialect.name:
         case "postgresql":
-            for what, query in _POSTGRESQL.items():
-                for table, *words in connection.exec_driver_sql(query):
-                    yield table, what, tuple(words)
+            for part, query in _POSTGRESQL.items():
+                for table, *content in connection.exec_driver_sql(query):
+                    yield table, part, tuple(content)
         case "mysql" | "mariadb":
             for table in tables:
                 definition = connection.execute(text(f"SHOW CREATE TABLE {table}")).one()[1]
-                # Where the counter stands is no property of the table, nor is the order in which keys came.
+                # The value of the counter and the order of keys are no properties of the schema.
                 for line in sorted(
                     re.sub(r" AUTO_INCREMENT=\d+|,$", "", definition, flags=re.M).splitlines()
                 ):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The head on each engine: where the last commit left it, whoever asks and whoever has written."""
+"""The head on each engine: every read returns the last committed head, of this or another process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_the_head_of_a_new_database_is_the_beginning(db: Database) -> None:
     assert db.head() == BEGINNING
 
 
-def test_the_head_stays_while_nobody_commits(db: Database) -> None:
+def test_the_head_stays_without_a_commit(db: Database) -> None:
     before = move_head(db)
     with db.read() as connection:
         changes.read_head(connection)
@@ -33,14 +33,14 @@ def test_the_head_stays_while_nobody_commits(db: Database) -> None:
     assert db.head() == before
 
 
-def test_the_head_is_where_our_last_write_left_it(db: Database) -> None:
+def test_the_head_follows_our_writes(db: Database) -> None:
     for seq in (1, 2, 3):
-        left = move_head(db)
-        assert left.seq == seq
-        assert db.head() == left
+        moved = move_head(db)
+        assert moved.seq == seq
+        assert db.head() == moved
 
 
-def test_the_head_is_where_another_process_left_it(db: Database, url: str) -> None:
+def test_the_head_follows_writes_of_another_process(db: Database, url: str) -> None:
     db.head()
     script = """
 from datetime import datetime
@@ -54,20 +54,20 @@ with db.write() as connection:
     assert db.head() == Head(1, 4711)
 
 
-def test_whoever_asks_for_the_head_is_told_of_every_commit_before(db: Database) -> None:
-    """Many ask at once, and share answers: none may get one that is older than its question."""
+def test_a_head_query_includes_every_commit_before_it(db: Database) -> None:
+    """Concurrent queries share results; no result may be older than the start of its query."""
     done = threading.Event()
-    late: list[tuple[Head, Head]] = []
+    stale: list[tuple[Head, Head]] = []
     last = [move_head(db)]
 
-    def ask() -> None:
+    def read_head_repeatedly() -> None:
         while not done.is_set():
             before = last[0]
-            seen = db.head()
-            if seen.seq < before.seq:
-                late.append((before, seen))
+            head = db.head()
+            if head.seq < before.seq:
+                stale.append((before, head))
 
-    threads = [threading.Thread(target=ask) for _ in range(6)]
+    threads = [threading.Thread(target=read_head_repeatedly) for _ in range(6)]
     for thread in threads:
         thread.start()
     for _ in range(100):
@@ -75,33 +75,33 @@ def test_whoever_asks_for_the_head_is_told_of_every_commit_before(db: Database) 
     done.set()
     for thread in threads:
         thread.join()
-    assert late == []
+    assert stale == []
 
 
-def test_an_answer_is_never_older_than_its_question(db: Database) -> None:
+def test_a_result_is_never_older_than_the_start_of_its_query(db: Database) -> None:
     db.head()
-    before = db.ask_head()
-    left = move_head(db)
-    after, again = db.ask_head(), db.ask_head()
-    assert after() == left  # although the first question has not been heard yet
-    assert again() == left
-    assert before() in (BEGINNING, left)
+    before = db.start_head_query()
+    moved = move_head(db)
+    after, again = db.start_head_query(), db.start_head_query()
+    assert after() == moved  # although the first result has not been received yet
+    assert again() == moved
+    assert before() in (BEGINNING, moved)
     last = move_head(db)
     assert db.head() == last
 
 
-def test_a_question_whose_connection_is_lost_is_asked_again(db: Database) -> None:
+def test_a_head_query_whose_connection_is_lost_is_repeated(db: Database) -> None:
     db.head()
-    left = move_head(db)
-    under_way = db.ask_head()
+    moved = move_head(db)
+    pending = db.start_head_query()
     db.dispose()
-    assert under_way() == left
-    assert db.head() == left
+    assert pending() == moved
+    assert db.head() == moved
 
 
-def test_many_begin_to_ask_before_anybody_hears(db: Database) -> None:
+def test_many_head_queries_can_start_before_a_result_is_received(db: Database) -> None:
     db.head()
-    questions = [db.ask_head() for _ in range(5)]
-    left = move_head(db)
-    assert db.head() == left
-    assert {hear() for hear in questions} <= {BEGINNING, left}
+    pending = [db.start_head_query() for _ in range(5)]
+    moved = move_head(db)
+    assert db.head() == moved
+    assert {receive() for receive in pending} <= {BEGINNING, moved}

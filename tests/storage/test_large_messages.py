@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Messages of many megabytes between service and server, over a network that takes them in small pieces."""
+"""Messages of several megabytes between service and server, over a network with small buffers."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ effects = "[" + " " * (int(sys.argv[3]) << 20) + "]"
 with database.write() as conn:
     head = changes.lock_head(conn)
     change = Change(head.seq + 1, datetime(2026, 1, 1), Actor("u", "p", "req-1"), "test", effects)
-    database.run_last(conn, changes.appending(conn.dialect, [change], head, 7))
+    database.run_and_commit(conn, changes.append_statements(conn.dialect, [change], head, 7))
 with database.read() as conn:
     assert len(changes.since(conn, 0, 1)[0].effects) == len(effects)
 many = ["x" * 36] * (int(sys.argv[3]) << 20 >> 6)
 with database.write() as conn:
     changes.lock_head(conn)
-    asked = query(conn.dialect, "SELECT uuid FROM consumers WHERE uuid IN (...)", many)
-    assert database.ask_together(conn, [asked]) == [[]]
+    statement = query(conn.dialect, "SELECT uuid FROM consumers WHERE uuid IN (...)", many)
+    assert database.run_queries(conn, [statement]) == [[]]
 print("written")
 """
 
@@ -53,15 +53,17 @@ def relay(databases: Databases, url: str) -> Iterator[Relay]:
         yield relay
 
 
-@pytest.mark.parametrize("waiting", ["gevent", "threads"])
-def test_a_message_that_fits_into_no_buffer_is_sent_whole(relay: Relay, url: str, waiting: str) -> None:
+@pytest.mark.parametrize("concurrency", ["gevent", "threads"])
+def test_a_message_larger_than_all_buffers_is_sent_completely(
+    relay: Relay, url: str, concurrency: str
+) -> None:
     through = make_url(url).set(port=relay.port).render_as_string(hide_password=False)
     done = subprocess.run(
-        [sys.executable, "-c", WRITE, through, waiting, str(MEGABYTES)],
+        [sys.executable, "-c", WRITE, through, concurrency, str(MEGABYTES)],
         capture_output=True,
         text=True,
         check=False,
         timeout=120,
     )
     assert done.stdout == "written\n", done.stderr
-    assert relay.longest_message > MEGABYTES << 20
+    assert relay.max_message_bytes > MEGABYTES << 20

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reading a whole world: what it shares, and what it leaves as it found it."""
+"""Loading the world: shared values, sums of usage, incomplete rows, garbage collection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plimsoll.storage.database import Database
 from plimsoll.storage.load import load_world
 
 
-def test_providers_that_are_marked_alike_share_one_set(db: Database) -> None:
+def test_providers_with_equal_traits_share_one_set(db: Database) -> None:
     with db.write() as connection:
         for row in (
             "INSERT INTO traits (id, name) VALUES (1, 'CUSTOM_A'), (2, 'CUSTOM_B')",
@@ -27,13 +27,13 @@ def test_providers_that_are_marked_alike_share_one_set(db: Database) -> None:
     assert world.providers["x"].traits is world.providers["y"].traits
 
 
-def test_garbage_is_collected_again_after_a_world_is_loaded(db: Database) -> None:
+def test_garbage_collection_is_enabled_after_a_load(db: Database) -> None:
     with db.read() as connection:
         load_world(connection)
     assert gc.isenabled()
 
 
-def test_garbage_is_collected_again_after_a_world_could_not_be_loaded(empty: Database) -> None:
+def test_garbage_collection_is_enabled_after_a_failed_load(empty: Database) -> None:
     with pytest.raises(DBAPIError), empty.read() as connection:
         load_world(connection)
     assert gc.isenabled()
@@ -52,16 +52,16 @@ ROWS = (
 )
 
 
-def test_owners_use_what_their_consumers_hold(db: Database) -> None:
+def test_the_usage_of_an_owner_is_the_sum_of_its_consumers(db: Database) -> None:
     with db.write() as connection:
         for row in ROWS:
             connection.exec_driver_sql(row)
-        world, has_unrecorded = load_world(connection)
+        world, has_allocations_without_consumer = load_world(connection)
     instances, untyped = {CONSUMERS: 2, "VCPU": 6, "DISK_GB": 10}, {CONSUMERS: 1, "VCPU": 3}
     assert world.usage_by_type("red", None) == {"INSTANCE": instances, None: untyped}
     assert world.usage_by_type("red", "bob") == {None: untyped}
     assert world.usage_by_type("blue", None) == {}
-    assert not has_unrecorded
+    assert not has_allocations_without_consumer
 
 
 def test_an_allocation_counts_without_its_provider_but_not_without_its_consumer_or_its_class(
@@ -74,12 +74,12 @@ def test_an_allocation_counts_without_its_provider_but_not_without_its_consumer_
             " ('b', 9, 2, 7), ('b', 1, 9, 8), ('nobody', 1, 1, 9)",
         ):
             connection.exec_driver_sql(row)
-        world, has_unrecorded = load_world(connection)
+        world, has_allocations_without_consumer = load_world(connection)
     assert world.usage_by_type("red", "bob") == {None: {CONSUMERS: 1, "VCPU": 3, "DISK_GB": 7}}
-    assert has_unrecorded
+    assert has_allocations_without_consumer
 
 
-def test_owners_that_use_the_same_share_their_sums(db: Database) -> None:
+def test_owners_with_equal_usage_share_their_sums(db: Database) -> None:
     with db.write() as connection:
         for row in (
             *ROWS,

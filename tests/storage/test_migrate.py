@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What `sync`, `version` and `stamp` do to each kind of database, and to which they do nothing."""
+"""`sync`, `version` and `stamp` on each kind of database, including those that they must not change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_an_empty_database_has_no_version(empty: Database) -> None:
     assert not migrate.is_current(empty)
 
 
-def test_an_empty_database_gets_every_table_and_both_stamps(empty: Database, empty_url: str) -> None:
+def test_an_empty_database_gets_every_table_and_both_revisions(empty: Database, empty_url: str) -> None:
     migrate.sync(empty)
 
     assert table_names(empty_url) == {*tables.reference.tables, *tables.own.tables}
@@ -43,7 +43,7 @@ def test_a_second_sync_changes_nothing(db: Database, url: str) -> None:
     assert dump(url, with_ours=True) == before
 
 
-def test_a_database_that_the_reference_filled_gets_our_tables_and_no_other_change(
+def test_a_database_of_the_reference_gets_our_tables_and_no_other_change(
     reference_db: Database, reference_url: str
 ) -> None:
     reference.fill(reference_url)
@@ -66,7 +66,7 @@ def test_the_reference_finds_nothing_to_do_on_our_database(db: Database, url: st
 
 
 @pytest.mark.parametrize("revision", tables.REFERENCE_REVISIONS[:-1])
-def test_an_older_placement_is_refused_and_told_what_to_run(
+def test_an_older_placement_is_refused_with_the_commands_to_run(
     reference_db: Database, reference_url: str, revision: str
 ) -> None:
     run_sql(reference_url, f"UPDATE alembic_version SET version_num = '{revision}'")
@@ -80,7 +80,7 @@ def test_an_older_placement_is_refused_and_told_what_to_run(
 
 
 @pytest.mark.parametrize(
-    ("statements", "says"),
+    ("statements", "message"),
     [
         (["UPDATE alembic_version SET version_num = 'ffffffffffff'"], "ffffffffffff.*newer than"),
         (["DELETE FROM alembic_version"], "no record of their revision.*`plimsoll db stamp head`"),
@@ -89,14 +89,14 @@ def test_an_older_placement_is_refused_and_told_what_to_run(
         (["INSERT INTO alembic_version VALUES ('422ece571366')"], "several revisions: 422ece571366, a082"),
     ],
 )
-def test_a_schema_we_do_not_know_is_refused_untouched(
-    reference_db: Database, reference_url: str, statements: list[str], says: str
+def test_an_unknown_schema_is_refused_and_not_changed(
+    reference_db: Database, reference_url: str, statements: list[str], message: str
 ) -> None:
     reference.fill(reference_url)
     run_sql(reference_url, *statements)
     before = dump(reference_url)
 
-    with pytest.raises(SchemaError, match=says):
+    with pytest.raises(SchemaError, match=message):
         migrate.sync(reference_db)
 
     assert dump(reference_url) == before
@@ -121,33 +121,36 @@ def test_tables_of_a_newer_plimsoll_are_refused(db: Database, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "moment",
+    "failing_call",
     [
         pytest.param(
-            "plimsoll.storage.schema.migrate._set_revision", id="before the reference's tables are stamped"
+            "plimsoll.storage.schema.migrate._set_revision",
+            id="before the revision of the reference is recorded",
         ),
-        pytest.param("alembic.command.upgrade", id="before ours are made"),
-        pytest.param("alembic.runtime.migration.HeadMaintainer.update_to_step", id="before ours are stamped"),
+        pytest.param("alembic.command.upgrade", id="before our tables are created"),
+        pytest.param(
+            "alembic.runtime.migration.HeadMaintainer.update_to_step", id="before our revision is recorded"
+        ),
     ],
 )
-def test_a_sync_that_fails_half_way_is_done_by_the_next_one(
-    databases: Databases, empty: Database, empty_url: str, url: str, moment: str
+def test_the_next_sync_completes_one_that_crashed(
+    databases: Databases, empty: Database, empty_url: str, url: str, failing_call: str
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(moment, _lose_power)
-        with pytest.raises(RuntimeError, match="the power is gone"):
+        patch.setattr(failing_call, _crash)
+        with pytest.raises(RuntimeError, match="crashed"):
             migrate.sync(empty)
-    # MariaDB commits each table as it is made.
+    # MariaDB commits each CREATE TABLE.
     assert databases.engine == "mariadb" or table_names(empty_url) == set()
     migrate.sync(empty)
     assert dump(empty_url, with_ours=True) == dump(url, with_ours=True)
 
 
-def _lose_power(*_: object) -> None:
-    raise RuntimeError("the power is gone")
+def _crash(*_: object) -> None:
+    raise RuntimeError("crashed")
 
 
-def test_processes_that_sync_at_once_all_find_it_done(empty: Database, empty_url: str) -> None:
+def test_processes_can_sync_at_the_same_time(empty: Database, empty_url: str) -> None:
     script = (
         "import sys; from plimsoll.storage.schema import migrate; from plimsoll.storage.database import Database;"
         " migrate.sync(Database(sys.argv[1]))"
@@ -179,27 +182,27 @@ def test_a_stamp_records_a_revision_and_touches_no_table(
     assert migrate.version(db) == recorded
 
 
-def test_a_stamp_is_the_reference_s_stamp(db: Database, url: str) -> None:
+def test_the_reference_reads_our_stamp(db: Database, url: str) -> None:
     migrate.stamp(db, "422e")
     db.dispose()
     assert reference.manage(url, "db", "version").stdout == "422ece571366\n"
 
 
 @pytest.mark.parametrize("revision", ["xyz", "b", "", "0001"])
-def test_a_revision_that_is_unknown_or_not_one_alone_is_refused(db: Database, revision: str) -> None:
+def test_an_unknown_or_ambiguous_revision_is_refused(db: Database, revision: str) -> None:
     with pytest.raises(SchemaError, match="Can't locate revision"):
         migrate.stamp(db, revision)
     assert migrate.version(db) == "a082b8bb98d0"
 
 
-def test_a_record_of_somebody_else_s_stays(db: Database, url: str) -> None:
+def test_a_stamp_does_not_replace_the_revision_of_another_service(db: Database, url: str) -> None:
     run_sql(url, "UPDATE alembic_version SET version_num = 'theirs'")
     with pytest.raises(SchemaError, match=r"The database is at revision theirs, .* Nothing was changed\."):
         migrate.stamp(db, "head")
     assert migrate.version(db) == "theirs"
 
 
-def test_an_empty_database_can_be_stamped_and_is_then_known_to_lack_its_tables(empty: Database) -> None:
+def test_a_stamped_empty_database_is_refused_because_tables_are_missing(empty: Database) -> None:
     migrate.stamp(empty, "head")
     assert migrate.version(empty) == "a082b8bb98d0"
     with pytest.raises(SchemaError, match="tables are missing"):

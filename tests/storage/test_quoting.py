@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Texts that are put into statements by ourselves mean themselves, whatever a server is set to."""
+"""Texts that we quote in statements keep their value, with all settings of the server."""
 
 from collections.abc import Iterator
 
@@ -43,22 +43,22 @@ def opened(url: str, engine: str, setting: str | None) -> Database:
 
 
 @pytest.fixture
-def every_way(databases: Databases) -> Iterator[list[Database]]:
+def databases_by_setting(databases: Databases) -> Iterator[list[Database]]:
     if databases.engine not in SETTINGS:
-        pytest.skip("SQLite is given values apart from statements")
+        pytest.skip("SQLite gets values as parameters")
     with databases.fresh() as url:
-        ways = [opened(url, databases.engine, setting) for setting in SETTINGS[databases.engine]]
-        yield ways
-        for database in ways:
+        opened_databases = [opened(url, databases.engine, setting) for setting in SETTINGS[databases.engine]]
+        yield opened_databases
+        for database in opened_databases:
             database.dispose()
 
 
-def test_texts_mean_themselves(every_way: list[Database]) -> None:
-    for database in every_way:
-        asked = [Statement("SELECT %s, %s", [text, "next"]) for text in TEXTS]
+def test_quoted_texts_keep_their_value(databases_by_setting: list[Database]) -> None:
+    for database in databases_by_setting:
+        queries = [Statement("SELECT %s, %s", [text, "next"]) for text in TEXTS]
         with database.read() as conn:
-            answers = database.ask_together(conn, asked)
-            one_by_one = [database.ask_together(conn, [each])[0] for each in asked]
+            results = database.run_queries(conn, queries)
+            one_by_one = [database.run_queries(conn, [each])[0] for each in queries]
         expected = [[(text, "next")] for text in TEXTS]
-        assert [[tuple(row) for row in rows] for rows in answers] == expected
+        assert [[tuple(row) for row in rows] for rows in results] == expected
         assert [[tuple(row) for row in rows] for rows in one_by_one] == expected

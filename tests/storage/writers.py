@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writers for tests: in this process, as the ledger does it, and in processes of their own."""
+"""Writers for tests: in this process, as the ledger writes, and in other processes."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ db = Database(sys.argv[1])
 
 
 @contextmanager
-def writing(db: Database) -> Iterator[Connection]:
-    """A write as the ledger does it: it holds the head."""
+def locked_write(db: Database) -> Iterator[Connection]:
+    """Open a write transaction that holds the head, as the ledger does."""
     with db.write() as connection:
         changes.lock_head(connection)
         yield connection
 
 
 def move_head(db: Database) -> Head:
-    """A write that says what it changed, as every write of the ledger does."""
+    """Commit an empty change, which moves the head, as the ledger does; return the new head."""
     with db.write() as connection:
         head = changes.lock_head(connection)
         change = Change(head.seq + 1, datetime(2026, 1, 1), Actor(), "test", "[]")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The API as a client sees it, on a real database, called in this process without a network between."""
+"""Client for the API, called in process without a network, on a real database."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.service.placement import Placement
 from plimsoll.storage.database import Database
-from tests.support.databases import Kept
+from tests.support.databases import SavedRows
 from tests.support.wsgi import environ
 
 NO_BODY: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     status: int
     headers: dict[str, str]
     body: bytes
@@ -65,47 +65,49 @@ class Api:
         version: str | None = "1.39",
         raw: bytes | None = None,
         headers: dict[str, str] | None = None,
-    ) -> Answer:
+    ) -> Response:
         content = raw if raw is not None else b"" if body is NO_BODY else json.dumps(body).encode()
-        said = {"X-Auth-Token": "admin", "X-Roles": "admin,service"}
+        sent_headers = {"X-Auth-Token": "admin", "X-Roles": "admin,service"}
         if version is not None:
-            said["OpenStack-API-Version"] = f"placement {version}"
+            sent_headers["OpenStack-API-Version"] = f"placement {version}"
         if content:
-            said |= {"Content-Length": str(len(content)), "Content-Type": "application/json"}
-        made = environ(method, path, content, [*said.items(), *(headers or {}).items()])
-        got: list[Any] = []
-        chunks = self.application(made, lambda *given: got.extend(given[:2]))  # type: ignore[arg-type]
+            sent_headers |= {"Content-Length": str(len(content)), "Content-Type": "application/json"}
+        wsgi_environ = environ(method, path, content, [*sent_headers.items(), *(headers or {}).items()])
+        started: list[Any] = []
+        chunks = self.application(wsgi_environ, lambda *args: started.extend(args[:2]))  # type: ignore[arg-type]
         content = b"".join(chunks)
-        return Answer(int(got[0].split()[0]), {name.lower(): value for name, value in got[1]}, content)
+        return Response(
+            int(started[0].split()[0]), {name.lower(): value for name, value in started[1]}, content
+        )
 
-    def get(self, path: str, version: str | None = "1.39") -> Answer:
+    def get(self, path: str, version: str | None = "1.39") -> Response:
         return self.call("GET", path, version=version)
 
-    def put(self, path: str, body: Any = NO_BODY, version: str | None = "1.39") -> Answer:
+    def put(self, path: str, body: Any = NO_BODY, version: str | None = "1.39") -> Response:
         return self.call("PUT", path, body, version)
 
-    def post(self, path: str, body: Any = NO_BODY, version: str | None = "1.39") -> Answer:
+    def post(self, path: str, body: Any = NO_BODY, version: str | None = "1.39") -> Response:
         return self.call("POST", path, body, version)
 
-    def delete(self, path: str, version: str | None = "1.39") -> Answer:
+    def delete(self, path: str, version: str | None = "1.39") -> Response:
         return self.call("DELETE", path, version=version)
 
     def host(self, uuid: str, name: str | None = None, parent: str | None = None, **totals: int) -> str:
-        """Makes a provider with inventories, and returns its uuid."""
-        made = self.post(
+        """Create a provider with inventories and return its uuid."""
+        response = self.post(
             "/resource_providers", {"uuid": uuid, "name": name or uuid, "parent_provider_uuid": parent}
         )
-        assert made.status == 200, made.body
+        assert response.status == 200, response.body
         body = {
             "resource_provider_generation": 0,
             "inventories": {resource_class: {"total": total} for resource_class, total in totals.items()},
         }
-        answer = self.put(f"/resource_providers/{uuid}/inventories", body)
-        assert answer.status == 200, answer.body
+        response = self.put(f"/resource_providers/{uuid}/inventories", body)
+        assert response.status == 200, response.body
         return uuid
 
     def state(self) -> dict[str, list[tuple[Any, ...]]]:
-        """All rows that a client can see the effects of."""
+        """Return all rows of the tables whose content clients can see, and the head."""
         tables = (
             "resource_providers inventories allocations resource_provider_traits resource_provider_aggregates"
             " consumers traits resource_classes plimsoll_head"
@@ -117,7 +119,7 @@ class Api:
 
 
 def configuration(database: Path | str, **options: Any) -> cfg.ConfigOpts:
-    """A configuration for tests: noauth2, and a database (a URL, or a SQLite file) that is made if need be."""
+    """Return a configuration with noauth2 and a database (a URL or a SQLite file), created if missing."""
     conf = cfg.ConfigOpts()
     loader.register(conf)
     conf([], project="placement", default_config_files=[], default_config_dirs=[])
@@ -135,7 +137,7 @@ def configuration(database: Path | str, **options: Any) -> cfg.ConfigOpts:
 
 @contextmanager
 def api(database: Path | str, **options: Any) -> Iterator[Api]:
-    """The API on a database; afterwards memory and SQL must agree."""
+    """Open the API on a database; at the end check that memory and SQL are equal."""
     conf = configuration(database, **options)
     placement = open_placement(conf)
     try:
@@ -146,24 +148,24 @@ def api(database: Path | str, **options: Any) -> Iterator[Api]:
 
 
 class ReusedApi:
-    """The API on one database for many tests. Each finds the rows that the first one found, and nothing in memory.
+    """The API on one database for many tests. Each test gets the initial rows and an empty memory.
 
-    What takes long (the configuration, the policy, the connections) is made once.
+    The slow parts (configuration, policy, connections) are created once.
     """
 
     def __init__(self, database: str) -> None:
         self._conf = configuration(database)
         self._policy = Policy(self._conf)
         self._database = open_database(self._conf)
-        self._kept = Kept(database)
+        self._saved_rows = SavedRows(database)
 
     @contextmanager
-    def anew(self) -> Iterator[Api]:
-        self._kept.put_back()
+    def fresh_api(self) -> Iterator[Api]:
+        self._saved_rows.restore()
         placement = Placement(Ledger(self._database), settings_from(self._conf))
         yield Api(make_app(placement, self._policy, self._conf), self._database)
         assert differences(placement.ledger) == []
 
     def close(self) -> None:
         self._database.dispose()
-        self._kept.dispose()
+        self._saved_rows.dispose()

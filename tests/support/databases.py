@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fresh databases to test on, on each engine that is here: SQLite always, the servers where they are installed.
+"""Fresh databases for tests, on each installed engine: SQLite always, PostgreSQL and MariaDB where available.
 
-PLIMSOLL_TEST_DB chooses: `sqlite`, `postgresql` or `mariadb` for one of them, `all` for all three, which then
-have to be here; without it, all that are here. A test gets a database of its own. A database as something
-left it (our migrations, the reference's) is made once, and copied for each test that wants one like it.
+PLIMSOLL_TEST_DB selects: `sqlite`, `postgresql` or `mariadb` for one engine, `all` for all three, which must then be
+installed; without it, all installed ones. Each test gets its own database. A database after some preparation (our
+migrations, the reference's) is created once, and copied for each test that needs it.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ SERVERS: dict[str, type[Server]] = {"postgresql": PostgreSQL, "mariadb": MariaDB
 ENGINES = ("sqlite", *SERVERS)
 
 
-def left_out() -> dict[str, str]:
-    """The engines that tests do not run on, and why not."""
+def excluded_engines() -> dict[str, str]:
+    """Return the engines that tests do not run on, with the reason."""
     choice = os.environ.get(VARIABLE, "")
     if choice in ENGINES:
         return {engine: f"{VARIABLE}={choice}" for engine in ENGINES if engine != choice}
     if choice == "all":
         return {}
     if choice:
-        raise Missing(f"{VARIABLE}={choice}: it is one of {', '.join(ENGINES)}, or all")
+        raise Missing(f"{VARIABLE}={choice}: choose one of {', '.join(ENGINES)}, or all")
     reasons = ((engine, server.missing()) for engine, server in SERVERS.items())
     return {engine: reason for engine, reason in reasons if reason}
 
 
-def chosen() -> list[str]:
-    """The engines that tests run on. Raises Missing if one was asked for by name that is not here."""
-    engines = [engine for engine in ENGINES if engine not in left_out()]
+def selected_engines() -> list[str]:
+    """Return the engines that tests run on. Raise Missing if a selected one is not installed."""
+    engines = [engine for engine in ENGINES if engine not in excluded_engines()]
     for engine in engines:
         reason = SERVERS[engine].missing() if engine in SERVERS else None
         if reason:
@@ -65,15 +65,15 @@ def chosen() -> list[str]:
 
 
 def need(server: type[Server] | type[GaleraCluster]) -> None:
-    """Skip this test, and say why, unless such a server can be started here and was not left out."""
+    """Skip this test with a reason unless this server is installed and not excluded."""
     engine = "mariadb" if server is GaleraCluster else server.engine
-    reason = left_out().get(engine) or server.missing()
+    reason = excluded_engines().get(engine) or server.missing()
     if reason:
         pytest.skip(f"not run: {server.__name__}, {reason}")
 
 
 class Databases(abc.ABC):
-    """Databases of one engine. Each is known by its URL."""
+    """Databases of one engine, identified by their URLs."""
 
     engine: str
 
@@ -83,19 +83,19 @@ class Databases(abc.ABC):
 
     @abc.abstractmethod
     def create(self, like: str | None = None) -> str:
-        """A database of which there is nothing yet, or a copy of one that nobody is connected to."""
+        """Create an empty database, or a copy of one without open connections, and return its URL."""
 
     @abc.abstractmethod
     def drop(self, url: str) -> None:
-        """Remove a database, whoever is connected to it."""
+        """Drop a database, even while connections to it are open."""
 
     @abc.abstractmethod
     def remove(self) -> None:
-        """Remove all of them."""
+        """Remove all databases."""
 
     @contextmanager
     def fresh(self, kind: str = "", make: Callable[[str], object] | None = None) -> Iterator[str]:
-        """An empty database, or one as `make` leaves it, which is called once for each kind."""
+        """Yield an empty database, or one prepared by `make`, which is called once per kind."""
         if make is not None and kind not in self._originals:
             original = self.create()
             make(original)
@@ -121,7 +121,7 @@ class SQLiteFiles(Databases):
         self._directory = Path(tempfile.mkdtemp(prefix="plimsoll-"))
 
     def create(self, like: str | None = None) -> str:
-        # In a directory of its own, beside which the log and the locks lie.
+        # In its own directory, together with its log and lock files.
         file = self._directory / str(next(self._numbers)) / "placement.sqlite"
         file.parent.mkdir()
         if like is not None:
@@ -138,7 +138,7 @@ class SQLiteFiles(Databases):
 
 
 class ServerDatabases(Databases):
-    """Databases on one private server, which runs until they are removed. It waits for no disk."""
+    """Databases on one private server without fsync, which runs until `remove`."""
 
     def __init__(self, engine: str) -> None:
         super().__init__()
@@ -148,7 +148,7 @@ class ServerDatabases(Databases):
     def create(self, like: str | None = None) -> str:
         name = f"placement_{next(self._numbers)}"
         self.server.create_database(name, like and make_url(like).database)
-        # For each connection PyMySQL reads the machine's certificates, 30 ms long, unless it is told not to.
+        # PyMySQL reads the machine's certificates for each connection (30 ms) unless TLS is disabled.
         return self.server.url(name) + ("?ssl_disabled=true" if self.engine == "mariadb" else "")
 
     def drop(self, url: str) -> None:
@@ -163,23 +163,23 @@ def databases_of(engine: str) -> Databases:
 
 
 def file_of(url: str) -> Path:
-    """Where the SQLite database is that this URL names."""
+    """Return the path of the SQLite database with this URL."""
     return Path(make_url(url).database or "")
 
 
 @contextmanager
-def connected(url: str) -> Iterator[Connection]:
-    """A connection that goes around the service, committed at the end. Its statements may break any rule.
+def open_connection(url: str) -> Iterator[Connection]:
+    """Yield a direct connection without constraints, and commit at the end.
 
-    Foreign keys are not enforced (as never on SQLite), and a zero is a zero where it would ask for a number.
+    Foreign keys are not enforced (on SQLite they never are), and a 0 in an auto-increment column is stored as 0.
     """
     with _engine(url, poolclass=NullPool).begin() as connection:
-        let_pass(connection)
+        disable_constraints(connection)
         yield connection
 
 
-def let_pass(connection: Connection) -> None:
-    """Have no rules enforced on this connection, for the rest of its transaction at least."""
+def disable_constraints(connection: Connection) -> None:
+    """Disable constraints on this connection, at least for the rest of its transaction."""
     match connection.dialect.name:
         case "postgresql":
             connection.execute(text("SET LOCAL session_replication_role = replica"))
@@ -189,27 +189,27 @@ def let_pass(connection: Connection) -> None:
 
 
 def run_sql(url: str, *statements: str) -> None:
-    """Do something behind the service's back."""
-    with connected(url) as connection:
+    """Execute statements directly, without the service."""
+    with open_connection(url) as connection:
         for statement in statements:
             connection.execute(text(statement))
 
 
-class Kept:
-    """The rows of a database, to be put back for the next test. For tests that change rows, and not tables."""
+class SavedRows:
+    """A copy of all rows of a database, to restore them for the next test. Tables must not change."""
 
     def __init__(self, url: str) -> None:
         self._engine = _engine(url, pool_size=1)
-        described = MetaData()
+        metadata = MetaData()
         with self._engine.begin() as connection:
-            described.reflect(connection)
+            metadata.reflect(connection)
             self._rows = {
-                table: connection.execute(select(table)).all() for table in described.tables.values()
+                table: connection.execute(select(table)).all() for table in metadata.tables.values()
             }
 
-    def put_back(self) -> None:
+    def restore(self) -> None:
         with self._engine.begin() as connection:
-            let_pass(connection)
+            disable_constraints(connection)
             for table, rows in self._rows.items():
                 if set(connection.execute(select(table))) != set(rows):
                     connection.execute(delete(table))
@@ -228,13 +228,13 @@ def _engine(url: str, **options: Any) -> Engine:
 
 
 def engine_of(url: str) -> str:
-    """Which engine a URL is of."""
+    """Return the engine of a URL."""
     backend = make_url(url).get_backend_name()
     return "mariadb" if backend == "mysql" else backend
 
 
 if __name__ == "__main__":
     try:
-        print(*chosen())
+        print(*selected_engines())
     except Missing as missing:
         raise SystemExit(str(missing)) from None

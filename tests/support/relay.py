@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A slow network between a client and a server: small socket buffers, and one small piece at a time."""
+"""A relay that simulates a slow network: small socket buffers, one small chunk at a time."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import threading
 from contextlib import suppress
 from typing import Self
 
-PIECE = 4096
+CHUNK_BYTES = 4096
 
 
 class Relay:
-    """Passes connections on to a server through buffers of a few kilobytes. To be closed."""
+    """Forwards connections to a server through buffers of a few kilobytes."""
 
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
         self._sockets: list[socket.socket] = []
         self._listener = socket.socket()
-        # Accepted connections inherit the buffer: it limits the window that is offered to the client.
-        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, PIECE)
+        # Accepted connections inherit this buffer size: it limits the TCP window of the client.
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, CHUNK_BYTES)
         self._listener.bind(("127.0.0.1", 0))
         self._listener.listen(64)
         self.port: int = self._listener.getsockname()[1]
-        self.longest_message = 0
-        """Bytes that a client sent since it last received something."""
+        self.max_message_bytes = 0
+        """The largest number of bytes that a client sent without receiving data in between."""
         threading.Thread(target=self._accept, name="relay", daemon=True).start()
 
     def __enter__(self) -> Self:
@@ -43,27 +43,27 @@ class Relay:
                 client, _ = self._listener.accept()
                 server = socket.socket()
                 for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
-                    server.setsockopt(socket.SOL_SOCKET, option, PIECE)
+                    server.setsockopt(socket.SOL_SOCKET, option, CHUNK_BYTES)
                 server.connect(self._target)
                 self._sockets += [client, server]
                 sent = [0]
                 for run, ends in (
-                    (self._pass_requests, (client, server)),
-                    (self._pass_answers, (server, client)),
+                    (self._forward_requests, (client, server)),
+                    (self._forward_responses, (server, client)),
                 ):
                     threading.Thread(target=run, args=(*ends, sent), name="relay", daemon=True).start()
 
-    def _pass_requests(self, client: socket.socket, server: socket.socket, sent: list[int]) -> None:
+    def _forward_requests(self, client: socket.socket, server: socket.socket, sent: list[int]) -> None:
         with suppress(OSError):
-            while piece := client.recv(PIECE):
-                sent[0] += len(piece)
-                self.longest_message = max(self.longest_message, sent[0])
-                server.sendall(piece)
+            while chunk := client.recv(CHUNK_BYTES):
+                sent[0] += len(chunk)
+                self.max_message_bytes = max(self.max_message_bytes, sent[0])
+                server.sendall(chunk)
             server.shutdown(socket.SHUT_WR)
 
-    def _pass_answers(self, server: socket.socket, client: socket.socket, sent: list[int]) -> None:
+    def _forward_responses(self, server: socket.socket, client: socket.socket, sent: list[int]) -> None:
         with suppress(OSError):
-            while piece := server.recv(PIECE):
+            while chunk := server.recv(CHUNK_BYTES):
                 sent[0] = 0
-                client.sendall(piece)
+                client.sendall(chunk)
             client.shutdown(socket.SHUT_WR)

@@ -34,18 +34,18 @@ class Client:
             content = json.dumps(body)
             headers["content-type"] = "application/json"
         self._connection.request(method, path, content, headers)
-        answer = self._connection.getresponse()
-        read = answer.read()
-        return answer.status, json.loads(read) if read else None
+        response = self._connection.getresponse()
+        received = response.read()
+        return response.status, json.loads(received) if received else None
 
     def close(self) -> None:
         self._connection.close()
 
 
 class Service:
-    """`plimsoll serve` with this directory for its files. It can be killed, and started again.
+    """`plimsoll serve` with its files in this directory. It can be killed and restarted.
 
-    It runs on the database of a URL, or on a SQLite file in its directory.
+    It uses the database at a URL, or a SQLite file in its directory.
     """
 
     def __init__(self, directory: Path, workers: int = 1, database: str | None = None) -> None:
@@ -73,15 +73,15 @@ class Service:
         settings["OS_PLACEMENT_DATABASE__SYNC_ON_STARTUP"] = "true"
         return clean | settings
 
-    def serving(self) -> list[str]:
-        """The command that serves."""
+    def serve_command(self) -> list[str]:
+        """Return the command that starts the service."""
         return [str(PLIMSOLL), "serve", "--port", str(self.port), "--workers", str(self.workers)]
 
     def start(self) -> Self:
         (self.directory / "placement.conf").touch()
         with (self.directory / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                self.serving(),
+                self.serve_command(),
                 env=self.environment,
                 cwd=self.directory,
                 stdout=log,
@@ -89,14 +89,14 @@ class Service:
                 start_new_session=True,
             )
         deadline = time.monotonic() + START_SECONDS
-        while not self._answers():
+        while not self._responds():
             assert self._process.poll() is None, self.log()
             assert time.monotonic() < deadline, self.log()
             time.sleep(0.05)
         return self
 
     def stop(self) -> None:
-        self._hang_up()
+        self._close_clients()
         if self._process is not None:
             self._process.terminate()
             self._process.wait(30)
@@ -104,18 +104,18 @@ class Service:
 
     @property
     def pid(self) -> int:
-        """Of the process that has started the workers."""
+        """The pid of the supervisor."""
         assert self._process is not None
         return self._process.pid
 
-    def workers_now(self) -> list[int]:
-        """The worker processes, but not the one that Python starts to clean up after them."""
+    def worker_pids(self) -> list[int]:
+        """Return the pids of the workers, without Python's resource tracker."""
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
         lines = {int(pid): Path(f"/proc/{pid}/cmdline").read_bytes() for pid in children}
         return [pid for pid, line in lines.items() if b"resource_tracker" not in line]
 
     def signal(self, *signals: signal.Signals) -> int:
-        """Sends these signals one after the other, and waits for the end of the service: its exit status."""
+        """Send these signals in order, wait for the service to end, and return its exit status."""
         assert self._process is not None
         for each in signals:
             self._process.send_signal(each)
@@ -125,13 +125,13 @@ class Service:
         return status
 
     def kill(self) -> None:
-        """kill -9 of the whole service, workers and all."""
+        """Send SIGKILL to the supervisor and all workers."""
         assert self._process is not None
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait(30)
         self._process = None
 
-    def _hang_up(self) -> None:
+    def _close_clients(self) -> None:
         for client in self._clients:
             client.close()
         self._clients.clear()
@@ -143,14 +143,14 @@ class Service:
         self.stop()
 
     def client(self) -> Client:
-        """A connection of its own; it is closed with the service at the latest."""
+        """Return a new connection, which is closed by `stop` at the latest."""
         client = Client(self.port)
         self._clients.append(client)
         return client
 
-    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(PLIMSOLL), *words],
+            [str(PLIMSOLL), *arguments],
             env=self.environment,
             cwd=self.directory,
             capture_output=True,
@@ -162,11 +162,11 @@ class Service:
     def log(self) -> str:
         return (self.directory / "log").read_text()
 
-    def _answers(self) -> bool:
+    def _responds(self) -> bool:
         try:
             status, _ = self.client().call("GET", "/")
             return status == 200
         except (OSError, http.client.HTTPException):
             return False
         finally:
-            self._hang_up()
+            self._close_clients()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which databases tests run on, by choice and by what is installed, and that nothing is left out unsaid."""
+"""Selection of the engines that tests run on, and the report of excluded engines."""
 
 from __future__ import annotations
 
@@ -11,53 +11,53 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import databases as on
+from tests.support import databases as support_databases
 from tests.support.databases import Databases, run_sql
 from tests.support.servers import MariaDB, Missing, PostgreSQL
 
 
 @pytest.fixture(autouse=True)
 def only_mariadb(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that has no PostgreSQL."""
-    monkeypatch.delenv(on.VARIABLE, raising=False)
+    """Simulate a machine without PostgreSQL."""
+    monkeypatch.delenv(support_databases.VARIABLE, raising=False)
     monkeypatch.setattr(MariaDB, "missing", lambda: None)
     monkeypatch.setattr(PostgreSQL, "missing", lambda: "initdb is not installed")
 
 
-def test_without_a_choice_tests_run_on_all_that_is_here() -> None:
-    assert on.chosen() == ["sqlite", "mariadb"]
-    assert on.left_out() == {"postgresql": "initdb is not installed"}
+def test_by_default_tests_run_on_all_installed_engines() -> None:
+    assert support_databases.selected_engines() == ["sqlite", "mariadb"]
+    assert support_databases.excluded_engines() == {"postgresql": "initdb is not installed"}
 
 
 @pytest.mark.parametrize("choice", ["sqlite", "mariadb"])
-def test_one_can_be_chosen(monkeypatch: pytest.MonkeyPatch, choice: str) -> None:
-    monkeypatch.setenv(on.VARIABLE, choice)
-    assert on.chosen() == [choice]
-    assert choice not in on.left_out()
-    assert len(on.left_out()) == 2
+def test_one_engine_can_be_selected(monkeypatch: pytest.MonkeyPatch, choice: str) -> None:
+    monkeypatch.setenv(support_databases.VARIABLE, choice)
+    assert support_databases.selected_engines() == [choice]
+    assert choice not in support_databases.excluded_engines()
+    assert len(support_databases.excluded_engines()) == 2
 
 
 @pytest.mark.parametrize(
-    ("choice", "says"),
+    ("choice", "message"),
     [
         ("postgresql", "PLIMSOLL_TEST_DB=postgresql, but initdb is not installed"),
         ("all", "PLIMSOLL_TEST_DB=all, but initdb is not installed"),
-        ("oracle", "it is one of sqlite, postgresql, mariadb, or all"),
+        ("oracle", "choose one of sqlite, postgresql, mariadb, or all"),
     ],
 )
-def test_what_was_asked_for_and_is_not_here_is_no_success(
-    monkeypatch: pytest.MonkeyPatch, choice: str, says: str
+def test_selecting_an_engine_that_is_not_installed_fails(
+    monkeypatch: pytest.MonkeyPatch, choice: str, message: str
 ) -> None:
-    monkeypatch.setenv(on.VARIABLE, choice)
-    with pytest.raises(Missing, match=says):
-        on.chosen()
+    monkeypatch.setenv(support_databases.VARIABLE, choice)
+    with pytest.raises(Missing, match=message):
+        support_databases.selected_engines()
 
 
-def test_a_run_says_at_its_end_what_it_did_not_run_on() -> None:
+def test_the_summary_names_the_engines_that_were_not_tested() -> None:
     this_file = Path(__file__)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", str(this_file), "-k", "one_can_be_chosen"],
-        env=os.environ | {on.VARIABLE: "sqlite"},
+        [sys.executable, "-m", "pytest", str(this_file), "-k", "one_engine_can_be_selected"],
+        env=os.environ | {support_databases.VARIABLE: "sqlite"},
         cwd=this_file.parents[2],
         capture_output=True,
         text=True,
@@ -68,7 +68,7 @@ def test_a_run_says_at_its_end_what_it_did_not_run_on() -> None:
     assert "not run on mariadb: PLIMSOLL_TEST_DB=sqlite\n" in done.stdout
 
 
-def test_databases_are_apart_and_a_kind_of_them_is_made_once(databases: Databases) -> None:
+def test_databases_are_separate_and_each_kind_is_prepared_once(databases: Databases) -> None:
     made: list[str] = []
 
     def make(url: str) -> None:
@@ -76,7 +76,7 @@ def test_databases_are_apart_and_a_kind_of_them_is_made_once(databases: Database
         run_sql(url, "CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1)")
 
     def count(url: str) -> int:
-        with on.connected(url) as connection:
+        with support_databases.open_connection(url) as connection:
             return len(connection.exec_driver_sql("SELECT * FROM t").all())
 
     with databases.fresh("with a row", make) as first, databases.fresh("with a row", make) as second:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""For what others do in their own time: asked again and again, and given up on."""
+"""Wait for a condition that other processes or threads make true, with a timeout."""
 
 import time
 from collections.abc import Callable
 
-PATIENCE = 60
-"""Seconds. What fails takes as long as this; what works does not, however busy the machine."""
+TIMEOUT_SECONDS = 60
+"""Long enough for a busy machine. Only failing tests take this long."""
 
 
 def eventually(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while not condition():
         if time.monotonic() > deadline:
             return False

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Small worlds for tests of the rules, said in one line each."""
+"""Builders of small domain objects for tests of the rules, one call each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from rpds import HashTrieMap
 
-from plimsoll.domain.catalog import Catalog, Term
+from plimsoll.domain.catalog import Catalog, CatalogEntry
 from plimsoll.domain.consumer import Allocation, Consumer, Holding
 from plimsoll.domain.database_semantics import EXACT
 from plimsoll.domain.draft import Draft
@@ -24,19 +24,25 @@ NOON = datetime(2026, 1, 1, 12)
 
 CLASSES = Catalog(
     [
-        Term(0, "VCPU"),
-        Term(1, "MEMORY_MB"),
-        Term(2, "DISK_GB"),
-        Term(10000, "CUSTOM_GOLD"),
-        Term(10001, "CUSTOM_TIN"),
+        CatalogEntry(0, "VCPU"),
+        CatalogEntry(1, "MEMORY_MB"),
+        CatalogEntry(2, "DISK_GB"),
+        CatalogEntry(10000, "CUSTOM_GOLD"),
+        CatalogEntry(10001, "CUSTOM_TIN"),
     ]
 )
-TRAITS = Catalog([Term(1, "HW_CPU_X86_AVX"), Term(2, "CUSTOM_FAST"), Term(3, "MISC_SHARES_VIA_AGGREGATE")])
-TYPES = Catalog([Term(1, "INSTANCE")])
+TRAITS = Catalog(
+    [
+        CatalogEntry(1, "HW_CPU_X86_AVX"),
+        CatalogEntry(2, "CUSTOM_FAST"),
+        CatalogEntry(3, "MISC_SHARES_VIA_AGGREGATE"),
+    ]
+)
+TYPES = Catalog([CatalogEntry(1, "INSTANCE")])
 
 
 def provider(uuid: str, parent: str | None = None, root: str | None = None, **rest: Any) -> Provider:
-    """A provider whose name is its uuid; inventories may be given as totals."""
+    """Return a provider whose name is its uuid; inventories may be given as totals."""
     inventories = {
         name: inv if isinstance(inv, Inventory) else Inventory(total=inv)
         for name, inv in rest.pop("inventories", {}).items()
@@ -57,7 +63,7 @@ def world(*providers: Provider) -> World:
 
 
 def holding(uuid: str, generation: int = 1, type: str | None = None, **amounts: dict[str, int]) -> Holding:  # noqa: A002
-    """What a consumer holds: amounts by class, by provider."""
+    """Return a consumer with allocations: `amounts` maps each provider to amounts by class."""
     return Holding(
         Consumer(uuid, "project", "user", type, generation),
         tuple(Allocation(p, name, amount) for p, held in amounts.items() for name, amount in held.items()),
@@ -69,8 +75,8 @@ def draft(*providers: Provider, **holdings: Holding) -> Draft:
 
 
 def usages(holdings: Iterable[Holding]) -> Usages:
-    """The sums of what these hold, made anew."""
+    """Return the usage sums of these consumers, computed from their allocations."""
     sums: Usages = HashTrieMap()
     for each in holdings:
-        sums = with_holding(sums, EXACT.key, each.account, each.allocations + each.strays)
+        sums = with_holding(sums, EXACT.key, each.account, each.allocations + each.orphans)
     return sums

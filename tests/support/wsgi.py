@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A request as a server hands it to a WSGI application, for calls without a network between."""
+"""WSGI environments for calls in process, without a network."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 
 def environ(method: str, target: str, content: bytes, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Of a header that is named twice, the last counts."""
+    """Return the environ of a request. Of a repeated header the last one is used."""
     path, _, query = target.partition("?")
-    made: dict[str, Any] = {
+    variables: dict[str, Any] = {
         "REQUEST_METHOD": method,
         "SCRIPT_NAME": "",
         "PATH_INFO": path.encode().decode("latin-1"),
@@ -31,5 +31,5 @@ def environ(method: str, target: str, content: bytes, headers: Iterable[tuple[st
     }
     for name, value in headers:
         key = name.upper().replace("-", "_")
-        made[key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"] = value
-    return made
+        variables[key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"] = value
+    return variables

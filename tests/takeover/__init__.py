@@ -2,6 +2,6 @@
 
 """Taking over a database that the reference created and filled, and handing it back.
 
-`questions` are asked of the service that has the database, before and after each change of hands; whoever
-has it next must answer them alike. `cloud` and `oldrows` are what the reference's years have left there.
+`scenario` sends the same GET requests (`read_requests`) before and after each takeover; both services must return the
+same responses. `cloud` creates rows through the API, `legacy_rows` inserts rows that older releases wrote.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A cloud, made through the API of whichever service is asked: the part of it that the reference can still make.
+"""Create a cloud through the API of a running service, in the forms that the reference still accepts.
 
-Compute hosts are trees of three levels (host, NUMA nodes, network cards), a disk pool and an address pool are
-shared by aggregates, some inventory was made smaller than its use, and clients of all ages have claimed.
+Compute hosts are trees of three levels (host, NUMA nodes, network cards); a disk pool and an address pool are shared by
+aggregates; one inventory is smaller than its usage; claims use several microversions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.differential.requests import SERVICE, Request, Version, write
-from tests.takeover.services import Running
+from tests.takeover.installation import RunningService
 
 NEWEST = Version.of("placement 1.39")
 HOSTS = 4
@@ -24,11 +24,11 @@ NUMA_TRAITS = ["HW_NUMA_ROOT", "HW_CPU_X86_AVX2", "CUSTOM_FAST"]
 RATIOS = (1.0, 16.7, 0.3333333333, 1.23456789012, 0.1, 9.99)
 
 NAMES = ("café", "cafe", "Cafe", "CAFE ", "straße", "strasse", "a name with  two spaces", "日本語", "naïve😀")
-"""Some engines take some of these for the same, and refuse the second."""
+"""Some engines compare some of these names as equal, and reject the second."""
 
 
 def uuid_of(*words: object) -> str:
-    """Always the same for the same words."""
+    """Return a uuid that depends only on the words."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, " ".join(map(str, words))))
 
 
@@ -49,9 +49,11 @@ def delete(path: str, version: Version = NEWEST) -> Request:
 
 
 def as_service(request: Request) -> Request:
-    """By a service, which alone may reshape."""
-    kept = tuple(header for header in request.headers if header[0] != "x-auth-token")
-    return Request(request.kind, request.method, request.path, request.query, (*SERVICE, *kept), request.body)
+    """Send the request with a service token, which reshapes need."""
+    others = tuple(header for header in request.headers if header[0] != "x-auth-token")
+    return Request(
+        request.kind, request.method, request.path, request.query, (*SERVICE, *others), request.body
+    )
 
 
 def provider(name: str, parent: str | None = None) -> Request:
@@ -60,7 +62,7 @@ def provider(name: str, parent: str | None = None) -> Request:
 
 
 def inventories(name: str, generation: int, **totals: Any) -> Request:
-    """Totals, or all figures of an inventory, by class."""
+    """Set inventories: by class, a total or all fields of the inventory."""
     given = {
         resource_class: figures if isinstance(figures, dict) else {"total": figures}
         for resource_class, figures in totals.items()
@@ -82,7 +84,7 @@ def aggregates(name: str, generation: int, *given: str) -> Request:
 def claim(
     consumer: str, held: dict[str, dict[str, int]], generation: int | None = None, **more: Any
 ) -> Request:
-    """Amounts by class, by the name of a provider."""
+    """Set the allocations of a consumer: by provider name, amounts by class."""
     body = {
         "allocations": {uuid_of(name): {"resources": amounts} for name, amounts in held.items()},
         "project_id": PROJECTS[0],
@@ -93,11 +95,11 @@ def claim(
     return put(f"/allocations/{uuid_of(consumer)}", body | more)
 
 
-def make(service: Running) -> list[str]:
-    """Make the cloud; the names that the database took for one that was there already."""
-    for request in (*_names(), *_shared(), *_hosts(), *_claims(), *_afterthoughts()):
-        answer = service.send(request)
-        assert answer.status < 300, f"{request}\n{answer}"
+def make(service: RunningService) -> list[str]:
+    """Create the cloud; return the names that the database rejected as equal to an existing one."""
+    for request in (*_names(), *_shared(), *_hosts(), *_claims(), *_late_changes()):
+        response = service.send(request)
+        assert response.status < 300, f"{request}\n{response}"
     return [name for name in NAMES if service.send(provider(name)).status == 409]
 
 
@@ -109,7 +111,7 @@ def _names() -> Iterator[Request]:
 
 
 def _shared() -> Iterator[Request]:
-    """Pools that lend to every tree with which they have an aggregate in common."""
+    """Sharing providers: their inventory is available to every tree in a common aggregate."""
     pools: dict[str, dict[str, Any]] = {
         "disk pool": {"DISK_GB": {"total": 100_000, "reserved": 100, "max_unit": 2000, "step_size": 5}},
         "address pool": {"IPV4_ADDRESS": 254},
@@ -118,7 +120,7 @@ def _shared() -> Iterator[Request]:
         yield provider(name)
         yield inventories(name, 0, **totals)
         yield traits(name, 1, "MISC_SHARES_VIA_AGGREGATE")
-        # The way of writing it without hyphens is kept.
+        # An aggregate without hyphens is stored as it is sent.
         yield aggregates(name, 2, uuid_of("rack", 0), uuid_of("storage", name).replace("-", ""))
 
 
@@ -141,7 +143,7 @@ def _hosts() -> Iterator[Request]:
 
 
 def _claims() -> Iterator[Request]:
-    """By clients of all ages: types came last, then generations, owners, and the form that GET has."""
+    """Claims at several microversions: with types, generations, owners, and in the old list form."""
     for number in range(2 * HOSTS):
         numa = f"host {number % HOSTS} numa {number // HOSTS}"
         held = {
@@ -163,8 +165,8 @@ def _claims() -> Iterator[Request]:
     yield put(f"/allocations/{uuid_of('of 1.0')}", {"allocations": listed}, at(0))
 
 
-def _afterthoughts() -> Iterator[Request]:
-    """A node that now has less than is used of it, and a provider that was renamed."""
+def _late_changes() -> Iterator[Request]:
+    """Shrink an inventory below its usage, and rename a provider."""
     node = uuid_of("host 1 numa 0")
     figures = {"total": 1, "allocation_ratio": 1.0, "resource_provider_generation": 3}
     yield put(f"/resource_providers/{node}/inventories/VCPU", figures)

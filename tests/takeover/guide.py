@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What docs/guides/take-over.md tells to run, and what it says that is printed, by the names of its steps."""
+"""Parse the commands and the expected output of docs/guides/take-over.md, by step name."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ PAGE = Path(__file__).parents[2] / "docs" / "guides" / "take-over.md"
 
 
 def commands(step: str) -> str:
-    """The lines to copy at a step."""
+    """Return the shell commands of a step."""
     return _block(f"sh {step}")
 
 
 def statements(step: str) -> list[str]:
-    """The SQL to run at a step."""
+    """Return the SQL statements of a step."""
     return [line.strip() for line in _block(f"sql {step}").split(";") if line.strip()]
 
 
 def printed(step: str) -> str:
-    """What a step is said to print."""
+    """Return the expected output of a step."""
     return _block(f"text {step}")
 
 
 def cells(table: str) -> dict[str, str]:
-    """What each check of a table says, without the room between words: where lines break depends on their length."""
+    """Return the text of each check in a table, without spaces: line breaks depend on the width."""
     found = {}
     for cell in re.split(r"^\+-+\+$", table, flags=re.MULTILINE):
-        said = "".join(line.strip("| ") for line in cell.splitlines()).replace(" ", "")
+        text = "".join(line.strip("| ") for line in cell.splitlines()).replace(" ", "")
         name = re.search(r"Check: (.*?) *\|", cell)
         if name:
-            found[name[1]] = said
+            found[name[1]] = text
     return found
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The facts that a check before taking over stands on, where they differ between engines."""
+"""The facts behind the check before a takeover, where they differ between engines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def connection(database: Database) -> Iterator[Connection]:
         yield connection
 
 
-def checked(url: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[int, str]]:
+def check_results(url: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[int, str]]:
     monkeypatch.setenv("OS_PLACEMENT_DATABASE__CONNECTION", url)
     done = CliRunner().invoke(main, ["status", "upgrade", "check", "--json"])
     return {each["check"]: (each["result"], each["details"]) for each in json.loads(done.stdout)["checks"]}
@@ -46,7 +46,7 @@ def checked(url: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[int, s
 
 def only_on(databases: Databases, *engines: str) -> None:
     if databases.engine not in engines:
-        pytest.skip(f"{databases.engine} has no such thing")
+        pytest.skip(f"does not apply to {databases.engine}")
 
 
 def test_the_server_is_named_with_its_version(connection: Connection, databases: Databases) -> None:
@@ -61,22 +61,20 @@ def test_rows_are_counted(connection: Connection) -> None:
     assert preflight.size(connection) == preflight.Size(12, 12, 0, 14)
 
 
-def test_a_database_as_it_was_made_has_nothing_to_complain_of(
-    connection: Connection, database: Database
-) -> None:
-    assert preflight.without_transactions(connection) == []
-    assert preflight.collations(connection) == {}
-    assert preflight.nameless(connection) == []
-    assert preflight.names_taken_for_the_same(connection, database.keeping()) == []
+def test_a_new_database_of_the_reference_has_no_findings(connection: Connection, database: Database) -> None:
+    assert preflight.non_transactional_tables(connection) == []
+    assert preflight.mixed_collations(connection) == {}
+    assert preflight.unnamed_providers(connection) == []
+    assert preflight.colliding_names(connection, database.semantics()) == []
 
 
-def test_a_server_that_is_too_old_is_a_failure_and_nothing_else_is_looked_at(
+def test_a_server_that_is_too_old_is_a_failure_and_stops_the_checks(
     url: str, databases: Databases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only_on(databases, "postgresql", "mariadb")
-    monkeypatch.setattr("plimsoll.storage.dialects.postgresql.OLDEST", 99)
-    monkeypatch.setattr("plimsoll.storage.dialects.mysql.OLDEST_MARIADB", (99, 0))
-    found = checked(url, monkeypatch)
+    monkeypatch.setattr("plimsoll.storage.dialects.postgresql.MIN_VERSION", 99)
+    monkeypatch.setattr("plimsoll.storage.dialects.mysql.MIN_MARIADB_VERSION", (99, 0))
+    found = check_results(url, monkeypatch)
     assert list(found) == ["Settings", "Database", "Policy File JSON to YAML Migration"]
     assert found["Database"][0] == 2
     assert "Plimsoll needs" in found["Database"][1]
@@ -87,12 +85,12 @@ def test_tables_without_transactions_are_a_failure(
 ) -> None:
     only_on(databases, "mariadb")
     run_sql(url, "ALTER TABLE users ENGINE = MyISAM", "ALTER TABLE projects ENGINE = MyISAM")
-    code, details = checked(url, monkeypatch)["Database"]
+    code, details = check_results(url, monkeypatch)["Database"]
     assert code == 2
-    assert "would stay: projects, users. Run `ALTER TABLE <table> ENGINE = InnoDB`" in details
+    assert "would be stored in part: projects, users. Run `ALTER TABLE <table> ENGINE = InnoDB`" in details
 
 
-def test_names_that_only_the_database_keeps_apart_are_a_warning(
+def test_names_that_only_the_database_distinguishes_are_a_warning(
     url: str, databases: Databases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only_on(databases, "mariadb")
@@ -101,7 +99,7 @@ def test_names_that_only_the_database_keeps_apart_are_a_warning(
         "ALTER TABLE resource_providers MODIFY name VARCHAR(200) COLLATE utf8mb4_bin",
         "UPDATE resource_providers SET name = 'NAME 1' WHERE id = 2",
     )
-    code, details = checked(url, monkeypatch)["Names"]
+    code, details = check_results(url, monkeypatch)["Names"]
     assert code == 1
     assert "utf8mb4_bin: resource_providers.name" in details
-    assert "taken for the same: 'name 1' in resource_providers, 'NAME 1' in resource_providers." in details
+    assert "treated as equal: 'name 1' in resource_providers, 'NAME 1' in resource_providers." in details

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rights that the guide grants are enough to serve, and no more than that."""
+"""The privileges that the guide grants are sufficient to serve, and not more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import make_url
 
 from plimsoll.storage.database import Database
-from plimsoll.storage.errors import Refusing
+from plimsoll.storage.errors import NotWritable
 from plimsoll.storage.schema import migrate
 from tests.storage import reference
 from tests.support.api import Api, api
@@ -22,8 +22,8 @@ USER = "plimsoll"
 
 
 @pytest.fixture
-def made(databases: Databases) -> Iterator[tuple[ServerDatabases, str]]:
-    """A database as the reference made it, on a server that has users."""
+def reference_database(databases: Databases) -> Iterator[tuple[ServerDatabases, str]]:
+    """A database created by the reference, on a server that has users."""
     if not isinstance(databases, ServerDatabases):
         pytest.skip("SQLite has no users")
     with databases.fresh("made by the reference", lambda url: reference.manage(url, "db", "sync")) as url:
@@ -45,12 +45,12 @@ def grant(databases: ServerDatabases, url: str, step: str) -> None:
     databases.server.run_sql(*statements, database=name)
 
 
-def of_user(url: str) -> str:
+def url_of_user(url: str) -> str:
     return make_url(url).set(username=USER).render_as_string(hide_password=False)
 
 
-def serve(service: Api) -> None:
-    """What writes to every table that a service writes to."""
+def write_to_every_table(service: Api) -> None:
+    """Send writes that change every table that a service writes to."""
     for path in ("/traits/CUSTOM_NEW", "/resource_classes/CUSTOM_NEW"):
         assert service.put(path).status == 201
     host = service.host(uuid_of("host"), CUSTOM_NEW=8)
@@ -74,31 +74,33 @@ def serve(service: Api) -> None:
         assert service.delete(path).status == 204
 
 
-def test_a_user_with_the_least_rights_can_serve_and_change_no_table(
-    made: tuple[ServerDatabases, str],
+def test_a_user_with_the_least_privileges_can_serve_and_cannot_create_tables(
+    reference_database: tuple[ServerDatabases, str],
 ) -> None:
-    databases, url = made
+    databases, url = reference_database
     owner = Database(url)
     migrate.sync(owner)
     owner.dispose()
     grant(databases, url, databases.engine)
 
-    with api(of_user(url)) as service:
-        serve(service)
+    with api(url_of_user(url)) as service:
+        write_to_every_table(service)
 
-    user = Database(of_user(url))
-    with pytest.raises(Refusing), user.change_schema() as connection:
+    user = Database(url_of_user(url))
+    with pytest.raises(NotWritable), user.change_schema() as connection:
         connection.exec_driver_sql("CREATE TABLE plimsoll_more (id INTEGER)")
     user.dispose()
 
 
-def test_a_user_with_the_rights_for_it_can_sync(made: tuple[ServerDatabases, str]) -> None:
-    databases, url = made
+def test_a_user_with_the_privileges_for_sync_can_sync(
+    reference_database: tuple[ServerDatabases, str],
+) -> None:
+    databases, url = reference_database
     if databases.engine != "mariadb":
-        pytest.skip("the guide tells it for MariaDB alone")
+        pytest.skip("the guide has this step for MariaDB only")
     grant(databases, url, "mariadb")
     grant(databases, url, "mariadb-sync")
-    user = Database(of_user(url))
+    user = Database(url_of_user(url))
     migrate.sync(user)
     assert migrate.is_current(user)
     user.dispose()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Plimsoll takes over what the reference created and filled, hands it back, and takes it again: nobody can tell.
+"""Takeover of a database of the reference, the way back, and a second takeover: clients see no difference.
 
-The story happens once on each engine; each test judges a part of it. PLIMSOLL_TAKEOVER_SCALE=10 makes the cloud
-ten times as large.
+The scenario runs once on each engine; each test checks a part of its record. PLIMSOLL_TAKEOVER_SCALE=10 makes the
+cloud ten times as large.
 """
 
 from __future__ import annotations
@@ -16,137 +16,150 @@ import pytest
 from plimsoll.storage import tables
 from plimsoll.storage.database import Database
 from plimsoll.storage.maintenance import preflight
-from tests.storage.schema import OURS
+from tests.storage.schema import OWN_TABLES
 from tests.support.databases import Databases, run_sql
 from tests.takeover import guide
-from tests.takeover.judge import FAILS, NO_GENERATION, Verdict, judge
-from tests.takeover.services import Place
-from tests.takeover.story import SCALE, Story
+from tests.takeover.comparison import NO_GENERATION, REFERENCE_FAILS, Comparison, compare_responses
+from tests.takeover.installation import Installation
+from tests.takeover.scenario import SCALE, Scenario
 
-AT_FIRST = ("the reference at first", "Plimsoll after taking over")
-ON_THE_WAY_BACK = ("the reference after the way back", "Plimsoll after writing")
-AGAIN = ("the reference after writing", "Plimsoll after taking over again")
+TAKEN_OVER = ("the reference at first", "Plimsoll after taking over")
+HANDED_BACK = ("the reference after the way back", "Plimsoll after writing")
+TAKEN_OVER_AGAIN = ("the reference after writing", "Plimsoll after taking over again")
 
 
 @pytest.fixture(scope="module")
-def story(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+def scenario(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     with databases.fresh() as url:
         if databases.engine == "mariadb":
-            # As installation guides have told for ten years; other tests have what is the default today.
+            # The character set of installation guides for ten years; other tests use today's default.
             run_sql(url, "ALTER DATABASE CHARACTER SET utf8mb3 COLLATE utf8mb3_general_ci")
-        story = Story(Place(url, tmp_path_factory.mktemp("takeover")))
-        story.happen()
-        yield story
+        scenario = Scenario(Installation(url, tmp_path_factory.mktemp("takeover")))
+        scenario.run()
+        yield scenario
 
 
-def verdict(story: Story, pair: tuple[str, str]) -> Verdict:
-    theirs, ours = pair
-    return judge(story.asked, story.answers[theirs], story.answers[ours])
+def comparison(scenario: Scenario, pair: tuple[str, str]) -> Comparison:
+    reference, plimsoll = (scenario.responses[step] for step in pair)
+    return compare_responses(scenario.requests, reference, plimsoll)
 
 
-def test_every_command_does_its_work(story: Story) -> None:
-    failed = {step: ran for step, ran in story.ran.items() if ran.returncode and not step.startswith("check")}
+def test_every_command_succeeds(scenario: Scenario) -> None:
+    failed = {
+        step: done
+        for step, done in scenario.commands.items()
+        if done.returncode and not step.startswith("check")
+    }
     assert failed == {}
-    assert {step: ran.stderr for step, ran in story.ran.items() if ran.stderr} == {}
+    assert {step: done.stderr for step, done in scenario.commands.items() if done.stderr} == {}
 
 
-def test_taking_over_adds_our_tables_and_changes_nothing_else(story: Story) -> None:
-    before, after = story.tables["before"], story.tables["after"]
-    assert after.keys() - before.keys() == OURS == set(tables.own.tables)
+def test_taking_over_adds_our_tables_and_changes_nothing_else(scenario: Scenario) -> None:
+    before, after = scenario.tables["before"], scenario.tables["after"]
+    assert after.keys() - before.keys() == OWN_TABLES == set(tables.own.tables)
     for table in before:
         assert after[table] == before[table], table
     assert len(before["allocations"]["rows"]) > 30_000 * SCALE
 
 
 @pytest.mark.parametrize(
-    "pair", [AT_FIRST, ON_THE_WAY_BACK, AGAIN], ids=["taken over", "handed back", "taken again"]
+    "pair", [TAKEN_OVER, HANDED_BACK, TAKEN_OVER_AGAIN], ids=["taken over", "handed back", "taken again"]
 )
-def test_whoever_has_the_database_next_answers_alike(story: Story, pair: tuple[str, str]) -> None:
-    assert verdict(story, pair).differences == ()
-    statuses = {said.answer.status for said in story.answers[pair[1]]}
-    assert statuses == {200, 204, 404}, "there is something to be compared, and it answers"
+def test_both_services_return_the_same_responses(scenario: Scenario, pair: tuple[str, str]) -> None:
+    assert comparison(scenario, pair).differences == ()
+    statuses = {each.response.status for each in scenario.responses[pair[1]]}
+    assert statuses == {200, 204, 404}, "the requests read rows, and none fails"
 
 
-def test_only_known_faults_of_the_reference_are_passed_over(story: Story, databases: Databases) -> None:
-    first, back, again = (verdict(story, pair).faults for pair in (AT_FIRST, ON_THE_WAY_BACK, AGAIN))
-    # A search that meets a provider without a root: once rows are complete, it finds what ours finds.
+def test_only_known_faults_of_the_reference_are_ignored(scenario: Scenario, databases: Databases) -> None:
+    first, back, again = (
+        comparison(scenario, pair).known_faults for pair in (TAKEN_OVER, HANDED_BACK, TAKEN_OVER_AGAIN)
+    )
+    # The reference fails if a search finds a provider without a root, until the data migrations have run.
     rootless = "/allocation_candidates?resources=CUSTOM_OLD:1"
-    assert rootless in first[FAILS]
-    assert rootless not in back[FAILS] + again[FAILS]
-    rest = {re.sub(r"\?.*", "", target) for faults in (first, back, again) for target in faults[FAILS]}
+    assert rootless in first[REFERENCE_FAILS]
+    assert rootless not in back[REFERENCE_FAILS] + again[REFERENCE_FAILS]
+    rest = {
+        re.sub(r"\?.*", "", target)
+        for known_faults in (first, back, again)
+        for target in known_faults[REFERENCE_FAILS]
+    }
     on_this_engine = {"postgresql": {"/usages"}, "mariadb": {"/resource_providers"}}
     assert rest - {"/allocation_candidates"} == on_this_engine.get(databases.engine, set())
-    # A generation that is missing is missing until the first change.
+    # A missing generation is null until the first change of the provider.
     assert first[NO_GENERATION]
     assert back[NO_GENERATION] + again[NO_GENERATION] == []
 
 
-def test_writes_are_to_be_seen_in_the_answers(story: Story) -> None:
-    """Else the tests above would compare nothing but the cloud of the beginning."""
+def test_writes_change_the_responses(scenario: Scenario) -> None:
+    """Otherwise the tests above would compare the initial cloud only."""
     for before, after in (
         ("Plimsoll after taking over", "Plimsoll after writing"),
         ("the reference after the way back", "the reference after writing"),
     ):
-        pairs = zip(story.answers[before], story.answers[after], strict=True)
-        changed = sum(old.answer.body != new.answer.body for old, new in pairs)
-        assert changed > 100, f"{before}: {changed} of {len(story.asked)}"
+        pairs = zip(scenario.responses[before], scenario.responses[after], strict=True)
+        changed = sum(old.response.body != new.response.body for old, new in pairs)
+        assert changed > 100, f"{before}: {changed} of {len(scenario.requests)}"
 
 
-def test_names_that_the_engine_takes_for_the_same_are_there_once(story: Story, databases: Databases) -> None:
+def test_names_that_the_engine_compares_as_equal_exist_once(scenario: Scenario, databases: Databases) -> None:
     same = ["cafe", "Cafe", "CAFE "] if databases.engine == "mariadb" else []
-    assert story.same_names == same
+    assert scenario.colliding_names == same
 
 
-def test_the_check_foretells_what_is_found(story: Story, databases: Databases) -> None:
-    assert story.ran["check"].returncode == 2
-    said, told = guide.cells(story.ran["check"].stdout), guide.cells(guide.printed("check"))
-    assert list(said) == list(told)
+def test_the_check_prints_the_output_of_the_guide(scenario: Scenario, databases: Databases) -> None:
+    assert scenario.commands["check"].returncode == 2
+    printed_cells, guide_cells = (
+        guide.cells(scenario.commands["check"].stdout),
+        guide.cells(guide.printed("check")),
+    )
+    assert list(printed_cells) == list(guide_cells)
     if databases.engine == "mariadb":
-        about = re.compile(
+        database = re.compile(
             r"Success.*MariaDB[\d.]+,atmysql\+pymysql://\S+\?charset=utf8mb4\S*\.Itcanbeused\."
         )
-        assert about.search(said["Database"]) and about.search(told["Database"])
+        assert database.search(printed_cells["Database"]) and database.search(guide_cells["Database"])
     if databases.engine == "mariadb" and SCALE == 1:
         seconds = re.compile(r"readsin[\d.]+s")
-        assert seconds.sub("", said["Size"]) == seconds.sub("", told["Size"])
+        assert seconds.sub("", printed_cells["Size"]) == seconds.sub("", guide_cells["Size"])
     times = re.compile(r"20\d\d-\d\d-\d\d\d\d:\d\d:\d\d")
-    for check in told.keys() - {"Database", "Size"}:
-        assert times.sub("", said[check]) == times.sub("", told[check])
+    for check in guide_cells.keys() - {"Database", "Size"}:
+        assert times.sub("", printed_cells[check]) == times.sub("", guide_cells[check])
 
 
-def test_the_commands_print_what_the_guide_says(story: Story) -> None:
-    assert story.ran["sync"].stdout == ""
-    assert story.ran["complete"].stdout == guide.printed("complete")
+def test_the_commands_print_the_output_of_the_guide(scenario: Scenario) -> None:
+    assert scenario.commands["sync"].stdout == ""
+    assert scenario.commands["complete"].stdout == guide.printed("complete")
     times = re.compile(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d")
     for step in ("verify", "verify again"):
-        said, told = story.ran[step].stdout.splitlines(), guide.printed("verify").splitlines()
-        assert times.sub("", "\n".join(said[:-1])) == times.sub("", "\n".join(told[:-1]))
-        assert said[-1].endswith(": no faults, 1 note") and told[-1].endswith(": no faults, 1 note")
+        printed, expected = scenario.commands[step].stdout.splitlines(), guide.printed("verify").splitlines()
+        assert times.sub("", "\n".join(printed[:-1])) == times.sub("", "\n".join(expected[:-1]))
+        assert printed[-1].endswith(": no faults, 1 note") and expected[-1].endswith(": no faults, 1 note")
 
 
-def test_the_second_time_it_is_noticed_that_others_have_written(story: Story) -> None:
-    assert story.ran["check again"].returncode == 1
+def test_the_second_check_reports_foreign_writes(scenario: Scenario) -> None:
+    assert scenario.commands["check again"].returncode == 1
     times = re.compile(r"of20\d\d-\d\d-\d\d\d\d:\d\d:\d\d")
-    said = guide.cells(story.ran["check again"].stdout)["Change Log"]
-    assert times.sub("", said) == times.sub("", guide.cells(guide.printed("again"))["Change Log"])
-    assert len(times.findall(said)) == 2
+    printed = guide.cells(scenario.commands["check again"].stdout)["Change Log"]
+    assert times.sub("", printed) == times.sub("", guide.cells(guide.printed("again"))["Change Log"])
+    assert len(times.findall(printed)) == 2
 
 
-def test_a_worker_takes_about_the_memory_that_was_foretold(story: Story) -> None:
-    database = Database(story.place.url)
+def test_a_worker_takes_about_the_estimated_memory(scenario: Scenario) -> None:
+    database = Database(scenario.installation.url)
     with database.read() as connection:
-        foretold = preflight.size(connection).worker_bytes
+        estimated = preflight.size(connection).worker_bytes
     database.dispose()
-    assert 0.7 < story.worker_bytes / foretold < 1.4
+    assert 0.7 < scenario.worker_bytes / estimated < 1.4
 
 
-def test_our_tables_can_be_removed_for_good(story: Story) -> None:
-    assert story.left == set(tables.reference.tables)
+def test_our_tables_can_be_removed(scenario: Scenario) -> None:
+    assert scenario.remaining_tables == set(tables.reference.tables)
 
 
-def test_every_step_of_the_guide_is_run(story: Story) -> None:
+def test_every_step_of_the_guide_is_run(scenario: Scenario) -> None:
     steps = set(re.findall(r"```sh (\S+)$", guide.PAGE.read_text(), re.MULTILINE))
-    assert steps - story.ran.keys() == {"serve"}
+    assert steps - scenario.commands.keys() == {"serve"}
 
 
 def test_the_guide_has_no_command_that_is_not_a_step() -> None:

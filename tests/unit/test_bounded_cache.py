@@ -24,7 +24,7 @@ def test_the_oldest_entry_is_dropped_first() -> None:
     cache: BoundedCache[str, int] = BoundedCache(3, 10_000)
     for number, key in enumerate("abc"):
         cache.put(key, number)
-    cache.put("a", 7)  # stored anew, so that b is the oldest one
+    cache.put("a", 7)  # stored again, so that b is the oldest one
     cache.put("d", 3)
     assert [cache.get(key) for key in "abcd"] == [7, None, 2, 3]
     assert len(cache) == 3
@@ -54,7 +54,7 @@ def test_a_value_that_exceeds_the_whole_cache_is_not_stored_and_drops_nothing_bu
     assert cache.get("b") is None
 
 
-def test_what_is_discarded_or_cleared_takes_no_bytes() -> None:
+def test_discarded_and_cleared_entries_take_no_bytes() -> None:
     cache: BoundedCache[str, str] = BoundedCache(10, 10_000)
     cache.put("a", "1")
     cache.put("b", "2")
@@ -129,7 +129,7 @@ def test_results_count_by_the_size_that_the_caller_states() -> None:
 
     for number in (1, 2, 3, 3, 1):
         compute(number)
-    assert calls == [1, 2, 3, 1]  # two have room
+    assert calls == [1, 2, 3, 1]  # two entries fit
 
 
 def test_the_size_of_plain_data_includes_all_that_it_contains() -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tools of oslo find us by name, and give what an operator expects of them."""
+"""The entry points for the commands of oslo.config and oslo.policy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BIN = Path(sys.executable).parent
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The entry points of pyproject.toml as they stand there now, whenever the environment was installed."""
+    """Install the current entry points of pyproject.toml: those of the environment may be older."""
     place = tmp_path_factory.mktemp("metadata")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     info = place / f"plimsoll_placement-{project['version']}.dist-info"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""osprofiler, where it is installed: a request of who knows the key is traced. Elsewhere nothing happens."""
+"""Tracing by osprofiler, if it is installed: a request that is signed with the key is traced."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 import pytest
 
-from plimsoll.tracing import traced
+from plimsoll.tracing import with_tracing
 from tests.support.api import configuration
 from tests.support.wsgi import environ
 
@@ -26,8 +26,8 @@ def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     return ()
 
 
-def test_unless_it_is_enabled_the_application_is_left_alone(tmp_path: Path) -> None:
-    assert traced(app, configuration(tmp_path / "unused.sqlite")) is app
+def test_unless_it_is_enabled_the_application_is_not_wrapped(tmp_path: Path) -> None:
+    assert with_tracing(app, configuration(tmp_path / "unused.sqlite")) is app
 
 
 @pytest.mark.skipif(INSTALLED, reason="not run: osprofiler is installed")
@@ -55,14 +55,14 @@ def test_a_request_with_the_key_is_traced_and_one_without_is_not(tmp_path: Path)
         "profiler__hmac_keys": "key",
         "profiler__connection_string": "memory://",
     }
-    application = traced(app, configuration(tmp_path / "unused.sqlite", **options))
-    said: list[str] = []
+    application = with_tracing(app, configuration(tmp_path / "unused.sqlite", **options))
+    statuses: list[str] = []
     for key in ("key", "another"):
         packed, signature = _utils.signed_pack({"base_id": "b", "parent_id": "p"}, key)
         headers = [("X-Trace-Info", packed.decode()), ("X-Trace-HMAC", signature)]
         request = environ("GET", "/traits?name=x", b"", headers)
-        list(application(request, lambda status, *_: said.append(status)))  # type: ignore[arg-type]
-    assert said == ["204 No Content"] * 2
+        list(application(request, lambda status, *_: statuses.append(status)))  # type: ignore[arg-type]
+    assert statuses == ["204 No Content"] * 2
     assert [trace["name"] for trace in traces] == ["wsgi-start", "wsgi-stop"]
     assert traces[0]["info"]["request"]["path"] == "/traits"
     assert (traces[0]["project"], traces[0]["host"]) == ("placement", socket.gethostname())

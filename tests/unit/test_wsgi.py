@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The service of a process is loaded once, by whoever asks first, and by each process for itself."""
+"""The service is loaded once per process, by the first thread that needs it."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from tests.support.wsgi import environ
 
 @pytest.fixture
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The processes that have loaded."""
+    """The ids of the processes that have loaded the service."""
     loads: list[int] = []
 
     def load() -> object:
         time.sleep(0.01)
         loads.append(os.getpid())
-        return answer
+        return application
 
     monkeypatch.setattr(wsgi, "_load", load)
     monkeypatch.setattr(wsgi, "application", wsgi._Application())
     return loads
 
 
-def answer(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+def application(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     start_response("200 OK", [])
     return [b"here"]
 
 
-def ask() -> list[bytes]:
+def send_request() -> list[bytes]:
     return list(wsgi.application(environ("GET", "/", b"", ()), lambda *_: None))  # type: ignore[arg-type]
 
 
 def test_many_threads_at_once_load_it_once(loads: list[int]) -> None:
-    threads = [threading.Thread(target=ask) for _ in range(8)]
+    threads = [threading.Thread(target=send_request) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -51,19 +51,19 @@ def test_many_threads_at_once_load_it_once(loads: list[int]) -> None:
     assert len(loads) == 1
 
 
-def test_a_process_that_was_forked_off_loads_for_itself(loads: list[int]) -> None:
+def test_a_forked_process_loads_its_own_service(loads: list[int]) -> None:
     wsgi.load_application()
     child = os.fork()
     if not child:
-        right = ask() == ask() == [b"here"] and loads == [os.getppid(), os.getpid()]
+        right = send_request() == send_request() == [b"here"] and loads == [os.getppid(), os.getpid()]
         os._exit(0 if right else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert loads == [os.getpid()]
 
 
-def test_a_load_that_failed_is_tried_again(loads: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_load_is_retried(loads: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as once:
         once.setattr(wsgi, "_load", lambda: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            ask()
-    assert ask() == [b"here"]
+            send_request()
+    assert send_request() == [b"here"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Plimsoll under the names of openstack-placement, for tools that know the service by those.
+"""The commands, modules and fixtures of openstack-placement, implemented by Plimsoll.
 
-A thin shell: it takes what Placement's commands and functions take, and has Plimsoll do it. Where Placement itself is
-installed too there would be two packages of one name, and nobody could say which of them runs: see `alone`.
+A thin layer: it accepts the arguments of Placement's commands and functions, and calls Plimsoll. It does not run if
+openstack-placement is installed too, because both install the package `placement`: see `alone`.
 """

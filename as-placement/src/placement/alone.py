@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""There is one `placement` in an environment. Whatever starts something here asks first."""
+"""A check at each start that openstack-placement is not installed in the same environment."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ REFERENCE = "openstack-placement"
 _BESIDE = (
     "{reference} {version} is installed in the same environment as plimsoll-as-placement. Both are the package"
     " `placement`, and parts of each would run. Remove both with `pip uninstall {reference} plimsoll-as-placement`,"
-    " then install the one that is to serve."
+    " then install the one that you want to run."
 )
 
 
 class BesideReferenceError(RuntimeError):
-    """Placement itself is installed here too."""
+    """openstack-placement is installed in this environment too."""
 
 
 def require() -> None:
-    """Raises BesideReferenceError if Placement itself is installed in this environment."""
+    """Raise BesideReferenceError if openstack-placement is installed in this environment."""
     try:
         found = version(REFERENCE)
     except PackageNotFoundError:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The application from a configuration that somebody else has made."""
+"""The application for a configuration that the calling program has made."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from wsgiref.types import WSGIApplication
 from oslo_config import cfg
 
 from placement import alone, settings
-from plimsoll.bootstrap import make_application, passing_application
+from plimsoll.bootstrap import make_application, temporary_application
 
-__all__ = ["loadapp", "passing"]
+__all__ = ["loadapp", "temporary_app"]
 
 
 def loadapp(config: cfg.ConfigOpts, project_name: str | None = None) -> WSGIApplication:
-    """The service as a WSGI application.
+    """Return the service as a WSGI application.
 
-    Options that `config` lacks are registered. Its database must have seen `placement-manage db sync`, unless
-    [placement_database]sync_on_startup is set. `project_name` is taken and not used, as Placement has it.
+    Options that `config` lacks are registered. Run `placement-manage db sync` on its database first, unless
+    [placement_database]sync_on_startup is set. `project_name` is not used; Placement's function has it.
     """
     _require(config)
     return make_application(config)
 
 
-def passing(config: cfg.ConfigOpts) -> AbstractContextManager[WSGIApplication]:
-    """The same for the time of a `with` block: no connection and no thread is left behind."""
+def temporary_app(config: cfg.ConfigOpts) -> AbstractContextManager[WSGIApplication]:
+    """The same as a context manager: at its end no connection and no thread remains."""
     _require(config)
-    # What looks after memory for ever has no place in what comes and goes.
+    # The thread that compares memory with the database would outlive the application.
     config.set_override("verify_interval", 0, group="plimsoll")
-    return passing_application(config)
+    return temporary_application(config)
 
 
 def _require(config: cfg.ConfigOpts) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rules of the policy, for `oslopolicy-sample-generator --namespace placement` and whoever asks for them here."""
+"""The policy rules, for `oslopolicy-sample-generator --namespace placement` and other programs that import them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rules with the operator's changes, for `oslopolicy-list-redundant --namespace placement` and its like."""
+"""The policy with the operator's overrides, for `oslopolicy-list-redundant --namespace placement` and similar commands."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every start requires, by whichever name: a configuration that names its database."""
+"""A check at each start that the configuration names a database."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who is asking, and may they.
+"""Authentication and authorization of requests.
 
-`guarded` puts the configured authentication in front of an application; behind it `caller_of` names the caller,
-and a `Policy` says what they may do.
+`with_authentication` puts the configured authentication in front of an application. Behind it `caller_of` returns the
+caller of a request, and a `Policy` decides what the caller may do.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from oslo_config import cfg
 
 from plimsoll.access.authenticate import IdentityUnavailable, RemoteCallerRefused, without_identity_headers
 from plimsoll.access.context import Context, caller_of
-from plimsoll.access.identity import NOBODY, Caller
+from plimsoll.access.identity import ANONYMOUS, Caller
 from plimsoll.access.keystone import IdentityError, Keystone
 from plimsoll.access.noauth import NoAuth
 from plimsoll.access.policy import Policy, PolicyError
 
 __all__ = [
-    "NOBODY",
+    "ANONYMOUS",
     "Caller",
     "IdentityError",
     "IdentityUnavailable",
@@ -28,25 +28,25 @@ __all__ = [
     "PolicyError",
     "RemoteCallerRefused",
     "caller_of",
-    "guarded",
-    "trusting_no_headers",
+    "drop_client_identity_headers",
+    "with_authentication",
 ]
 
 
-def trusting_no_headers(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
-    """The application without the identity headers of clients, to be put around all that logs or answers requests.
+def drop_client_identity_headers(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
+    """Wrap the application: remove the identity headers that clients send. Must enclose every layer that logs.
 
-    With noauth2 they are the client's way to name roles, and stay.
+    With noauth2 the headers stay: clients name their roles in them.
     """
     return app if conf.api.auth_strategy == "noauth2" else without_identity_headers(app)
 
 
-def guarded(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
-    """The application behind the authentication that `[api]auth_strategy` names.
+def with_authentication(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
+    """Wrap the application in the authentication that `[api]auth_strategy` names.
 
-    It raises IdentityUnavailable or NotFromHere instead of answering where it cannot know who is asking, and
-    IdentityError right here if its settings cannot be used.
+    A request whose caller cannot be determined raises IdentityUnavailable or RemoteCallerRefused. This function
+    raises IdentityError if the settings cannot be used.
     """
     if conf.api.auth_strategy == "noauth2":
-        return Context(app, NoAuth(anywhere=conf.plimsoll.allow_insecure_noauth))
+        return Context(app, NoAuth(allow_remote=conf.plimsoll.allow_insecure_noauth))
     return Context(app, Keystone(conf))

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every way of authenticating shares: which paths are open to all, the answer to a stranger, and what may
-keep us from knowing who is asking.
+"""Parts shared by all authentication strategies: open paths, the 401 response, identity headers, exceptions.
 
-The version document at the root is open, because load balancers and clients look at it before they have a
-token. Everyone else without credentials gets one and the same 401.
+The version document at the root needs no token, because load balancers and clients read it before they have one.
+Every other request without credentials gets the same 401.
 """
 
 from __future__ import annotations
@@ -16,16 +15,17 @@ import webob.exc
 
 
 class IdentityUnavailable(Exception):
-    """Nobody can say just now whose token this is. The request has not been looked at."""
+    """The token cannot be validated at present. The request was not processed."""
 
 
 class RemoteCallerRefused(Exception):
-    """Someone on another machine asks to be believed without a proof."""
+    """A request from another machine, with noauth2, which does not verify callers."""
 
     def __init__(self, address: str) -> None:
         super().__init__(
-            f"A request from {address} is refused: with auth_strategy = noauth2 only this machine is believed. Set"
-            " [api]auth_strategy = keystone; or, if that network is yours alone, [plimsoll]allow_insecure_noauth = true."
+            f"A request from {address} is refused: with auth_strategy = noauth2 only requests from this machine are"
+            " accepted. Set [api]auth_strategy = keystone; or, if only you can use that network,"
+            " [plimsoll]allow_insecure_noauth = true."
         )
 
 
@@ -35,7 +35,7 @@ OPEN_PATHS = frozenset({"", "/"})
 def unauthorized(
     environ: WSGIEnvironment, start_response: StartResponse, advice: str | None = None
 ) -> Iterable[bytes]:
-    """Answer 401 in the form of the Accept header: WebOb's text, which clients match, and advice after it."""
+    """Respond 401 in the format of the Accept header: WebOb's text, which clients match, then the advice."""
     refusal = webob.exc.HTTPUnauthorized(advice)
     return refusal(environ, start_response)  # type: ignore[no-any-return]  # WebOb carries no types
 
@@ -50,7 +50,7 @@ IDENTITY_HEADERS = frozenset(
         *("ROLE", "ROLES", "IDENTITY_STATUS"),
     )
 ) | {"HTTP_X_IS_ADMIN_PROJECT", "HTTP_X_SERVICE_CATALOG", "HTTP_OPENSTACK_SYSTEM_SCOPE"}
-"""Headers that an authentication sets. Sent by a client, they are claims without a proof."""
+"""Headers that the authentication sets. If a client sends them, they are not verified."""
 
 
 def remove_identity_headers(environ: WSGIEnvironment) -> None:
@@ -61,8 +61,8 @@ def remove_identity_headers(environ: WSGIEnvironment) -> None:
 def without_identity_headers(app: WSGIApplication) -> WSGIApplication:
     """Remove the identity headers that a client sent before any layer can use or log them."""
 
-    def removed(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    def middleware(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         remove_identity_headers(environ)
         return app(environ, start_response)
 
-    return removed
+    return middleware

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The options of the plugin by which the service itself logs in at Keystone.
+"""The options of the plugin with which the service itself logs in to Keystone.
 
-`[keystone_authtoken]auth_type` names the plugin, and only the plugin knows which options stand beside that. The
-middleware asks it when a worker starts; who wants to know them earlier asks here.
+`[keystone_authtoken]auth_type` names the plugin, and the plugin defines its options. keystonemiddleware registers them
+when a worker starts; commands that check a configuration register them here.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ SECTION = "keystone_authtoken"
 
 
 def register(conf: cfg.ConfigOpts) -> tuple[str, Sequence[cfg.Opt]]:
-    """Make them known to `conf`, as the middleware does later, and say in which section they are and which.
+    """Register the plugin's options with `conf`, as the middleware does later. Return their section and the options.
 
-    A plugin that is not there is a ConfigError.
+    Raises ConfigError if the plugin is not installed.
     """
     section = conf[SECTION].auth_section or SECTION
     common = loading.get_auth_common_conf_options()
@@ -30,10 +30,13 @@ def register(conf: cfg.ConfigOpts) -> tuple[str, Sequence[cfg.Opt]]:
     name = conf[section].auth_type
     if not name:
         return section, common
-    there = {plugin.name for plugin in entry_points(group="keystoneauth1.plugin")}
-    if name not in there:
-        raise loader.wrong(
-            conf, section, "auth_type", f"there is no plugin {name!r}, but these: {', '.join(sorted(there))}"
+    installed = {plugin.name for plugin in entry_points(group="keystoneauth1.plugin")}
+    if name not in installed:
+        raise loader.option_error(
+            conf,
+            section,
+            "auth_type",
+            f"there is no plugin {name!r}, but these: {', '.join(sorted(installed))}",
         )
     own = loading.get_auth_plugin_conf_options(name)
     conf.register_opts(own, group=section)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who is asking.
+"""The caller of a request, as its token describes it.
 
-A `Caller` holds what a token said about its owner and nothing else. It is frozen and hashable, so a
-decision about it can be kept, and `credentials` is exactly the set of names a policy file may refer to.
+A `Caller` is frozen and hashable, so that decisions about it can be cached. `credentials` has exactly the names that a
+policy file may refer to.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from plimsoll.bounded_cache import bounded_cache
 
 
 class Caller(NamedTuple):
-    """A tuple, because it is looked up at each request: those are soon hashed."""
+    """A tuple, because it is a cache key of each request, and tuples are hashed fast."""
 
     user_id: str | None = None
     project_id: str | None = None
@@ -36,7 +36,7 @@ class Caller(NamedTuple):
         return self.user_id is not None
 
     def credentials(self) -> dict[str, Any]:
-        """What a policy check sees of this caller, by the names it uses."""
+        """The attributes of this caller, by the names that policy checks use."""
         return {
             "user_id": self.user_id,
             "user_domain_id": self.user_domain_id,
@@ -54,17 +54,17 @@ class Caller(NamedTuple):
         }
 
 
-NOBODY = Caller()
+ANONYMOUS = Caller()
 """The caller of the version document, which needs no token."""
 
 
 def caller_from_environ(environ: Mapping[str, Any]) -> Caller:
-    """Read the headers that the authentication in front of us has set and vouches for."""
+    """Return the caller that the headers set by the authentication describe."""
     return _caller(tuple(map(environ.get, _HEADERS)))
 
 
-LONGEST_CACHED_CALLER = 4096
-"""Bytes of all identity headers of a request, as a tuple: those of a service with ten roles take about 2,000."""
+MAX_CALLER_KEY_BYTES = 4096
+"""Bytes of all identity headers of a request, as a tuple. A service with ten roles has about 2,000."""
 
 _HEADERS = (
     *("HTTP_X_USER_ID", "HTTP_X_USER"),
@@ -79,30 +79,30 @@ _HEADERS = (
 )
 
 
-# Few services send most requests. With noauth2 the values are what clients wrote.
-@bounded_cache(max_entries=1024, max_bytes=4 << 20, max_key_bytes=LONGEST_CACHED_CALLER)
+# A few services send most requests. Bounded, because with noauth2 clients choose the values.
+@bounded_cache(max_entries=1024, max_bytes=4 << 20, max_key_bytes=MAX_CALLER_KEY_BYTES)
 def _caller(values: tuple[str | None, ...]) -> Caller:
-    said = dict(zip(_HEADERS, values, strict=True))
+    headers = dict(zip(_HEADERS, values, strict=True))
     return Caller(
-        user_id=_first(said, "HTTP_X_USER_ID", "HTTP_X_USER"),
-        project_id=_first(said, "HTTP_X_PROJECT_ID", "HTTP_X_TENANT_ID", "HTTP_X_TENANT"),
-        roles=_names(_first(said, "HTTP_X_ROLES", "HTTP_X_ROLE")),
-        system_scope=said["HTTP_OPENSTACK_SYSTEM_SCOPE"],
-        domain_id=said["HTTP_X_DOMAIN_ID"],
-        user_domain_id=said["HTTP_X_USER_DOMAIN_ID"],
-        project_domain_id=said["HTTP_X_PROJECT_DOMAIN_ID"],
-        # Absent means yes: tokens from before admin projects existed must keep their rights.
-        is_admin_project=(said["HTTP_X_IS_ADMIN_PROJECT"] or "true").lower() == "true",
-        service_user_id=said["HTTP_X_SERVICE_USER_ID"],
-        service_user_domain_id=said["HTTP_X_SERVICE_USER_DOMAIN_ID"],
-        service_project_id=said["HTTP_X_SERVICE_PROJECT_ID"],
-        service_project_domain_id=said["HTTP_X_SERVICE_PROJECT_DOMAIN_ID"],
-        service_roles=_names(said["HTTP_X_SERVICE_ROLES"]),
+        user_id=_first(headers, "HTTP_X_USER_ID", "HTTP_X_USER"),
+        project_id=_first(headers, "HTTP_X_PROJECT_ID", "HTTP_X_TENANT_ID", "HTTP_X_TENANT"),
+        roles=_names(_first(headers, "HTTP_X_ROLES", "HTTP_X_ROLE")),
+        system_scope=headers["HTTP_OPENSTACK_SYSTEM_SCOPE"],
+        domain_id=headers["HTTP_X_DOMAIN_ID"],
+        user_domain_id=headers["HTTP_X_USER_DOMAIN_ID"],
+        project_domain_id=headers["HTTP_X_PROJECT_DOMAIN_ID"],
+        # True if absent: tokens from before admin projects existed must keep their rights.
+        is_admin_project=(headers["HTTP_X_IS_ADMIN_PROJECT"] or "true").lower() == "true",
+        service_user_id=headers["HTTP_X_SERVICE_USER_ID"],
+        service_user_domain_id=headers["HTTP_X_SERVICE_USER_DOMAIN_ID"],
+        service_project_id=headers["HTTP_X_SERVICE_PROJECT_ID"],
+        service_project_domain_id=headers["HTTP_X_SERVICE_PROJECT_DOMAIN_ID"],
+        service_roles=_names(headers["HTTP_X_SERVICE_ROLES"]),
     )
 
 
-def _first(said: Mapping[str, str | None], *names: str) -> str | None:
-    return next((value for name in names if (value := said[name]) is not None), None)
+def _first(headers: Mapping[str, str | None], *names: str) -> str | None:
+    return next((value for name in names if (value := headers[name]) is not None), None)
 
 
 def _names(listed: str | None) -> tuple[str, ...]:

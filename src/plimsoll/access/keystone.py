@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Authentication by Keystone: keystonemiddleware validates the token and fills in the headers.
+"""Authentication by Keystone: keystonemiddleware validates the token and sets the identity headers.
 
-It is set up from the `[keystone_authtoken]` section of the configuration it is given, and never looks for
-another file. The version document passes without a token. Whether a token is good is keystonemiddleware's to say
-each time; what is left out here is what it does for others: to pass on the catalog, and to look at the answer.
+It is configured from the `[keystone_authtoken]` section of the given configuration, and reads no other file. The
+version document needs no token. keystonemiddleware decides for each request whether its token is valid. Skipped are two
+of its steps that nothing here needs: the header with the service catalog, and the processing of responses.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from oslo_config import cfg
 
 from plimsoll.access.authenticate import IdentityUnavailable
 from plimsoll.access.authplugin import SECTION
-from plimsoll.access.tokens import NO_MEMORY, Said, TokenMemory, token_hash
+from plimsoll.access.tokens import NO_TOKEN_CACHE, TokenCache, TokenData, token_hash
 from plimsoll.access.validations import DeadlineAdapter, Validations, retries_within
 from plimsoll.runtime.permit import UNLIMITED, Permit, permit_of
 
@@ -42,49 +42,47 @@ class Keystone:
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         if not check(conf):
-            LOG.error(
-                "No token can be validated: [%s] has no auth_type. All requests are answered 503.", SECTION
-            )
+            LOG.error("No token can be validated: [%s] has no auth_type. All requests get a 503.", SECTION)
         options = conf[SECTION]
         timeout = conf.plimsoll.token_validation_timeout
-        given: dict[str, Any] = {
+        protocol_options: dict[str, Any] = {
             "oslo_config_config": conf,
-            # No request passes without a valid token, whatever the operator has set.
+            # No request passes without a valid token, even if the operator has set this option.
             "delay_auth_decision": False,
             "http_request_max_retries": min(options.http_request_max_retries, retries_within(timeout)),
         }
-        memory = NO_MEMORY
+        local_cache = NO_TOKEN_CACHE
         if not (options.memcached_servers or options.cache):
-            given["cache"] = _CACHE_KEY
-            memory = TokenMemory(options.token_cache_time)
+            protocol_options["cache"] = _CACHE_KEY
+            local_cache = TokenCache(options.token_cache_time)
         validations = Validations(conf.plimsoll.max_token_validations, timeout)
-        self._protocol = _Protocol(given, memory, validations)
+        self._protocol = _Protocol(protocol_options, local_cache, validations)
 
     def __call__(self, environ: WSGIEnvironment) -> WSGIApplication | None:
         refusal: WSGIApplication | None
         try:
             refusal = self._protocol.process_request(_Request(environ))
         except webob.exc.HTTPServiceUnavailable as fault:
-            raise IdentityUnavailable from fault  # and keystonemiddleware has said why in the log
-        except webob.exc.HTTPException as answer:
-            refusal = answer
+            raise IdentityUnavailable from fault  # keystonemiddleware has logged the reason
+        except webob.exc.HTTPException as response:
+            refusal = response
         except (exceptions.ClientException, auth_token.ServiceError) as fault:
-            LOG.error("Keystone cannot be asked about a token: %s", fault)
+            LOG.error("Keystone could not validate a token: %s", fault)
             raise IdentityUnavailable from fault
         except Exception as fault:
-            LOG.exception("A token could not be validated")
+            LOG.exception("The validation of a token failed")
             raise IdentityUnavailable from fault
         return refusal
 
 
 class _Protocol(auth_token.AuthProtocol):  # type: ignore[misc]  # keystonemiddleware carries no types
-    """Validates a token that is not in memory as keystonemiddleware does, within the limits of `Validations`.
+    """keystonemiddleware with our token cache, and with validations limited by `Validations`.
 
-    While it waits for memcached or Keystone, the request has released its permit.
+    A request releases its permit while it waits for memcached or Keystone.
     """
 
-    def __init__(self, options: dict[str, Any], memory: TokenMemory, validations: Validations) -> None:
-        self._memory = memory
+    def __init__(self, options: dict[str, Any], local_cache: TokenCache, validations: Validations) -> None:
+        self._local_cache = local_cache
         self._validations = validations
         super().__init__(None, options)
 
@@ -96,28 +94,28 @@ class _Protocol(auth_token.AuthProtocol):  # type: ignore[misc]  # keystonemiddl
         return session
 
     def _create_identity_server(self) -> _IdentityServer:
-        return _IdentityServer(super()._create_identity_server(), self._memory, self._validations)
+        return _IdentityServer(super()._create_identity_server(), self._local_cache, self._validations)
 
     def process_request(self, request: Any) -> Any:
-        request.environ[_CACHE_KEY] = _NOTHING_CACHED
+        request.environ[_CACHE_KEY] = _NULL_CACHE
         previous = _PERMIT.set(permit_of(request.environ))
         try:
             return super().process_request(request)
         finally:
             _PERMIT.reset(previous)
 
-    def fetch_token(self, token: str, **options: Any) -> Said:
-        said = self._memory.get(token)
-        if said is None:
+    def fetch_token(self, token: str, **options: Any) -> TokenData:
+        token_data = self._local_cache.get(token)
+        if token_data is None:
             with _PERMIT.get().released():
-                said = super().fetch_token(token, **options)
-        return said
+                token_data = super().fetch_token(token, **options)
+        return token_data
 
     @property
     def www_authenticate_uri(self) -> Any:
         if self._www_authenticate_uri:
             return self._www_authenticate_uri
-        with _PERMIT.get().released():  # without the setting, the versions of Keystone are looked at
+        with _PERMIT.get().released():  # without the setting, it requests Keystone's version document
             return super().www_authenticate_uri
 
 
@@ -125,22 +123,22 @@ _PERMIT: ContextVar[Permit] = ContextVar("permit of the request that is authenti
 
 
 class _IdentityServer:
-    """Keystone, as keystonemiddleware calls it: equal tokens share a validation, and its result goes into memory."""
+    """Keystone, as keystonemiddleware calls it: equal tokens share a validation, and its result is cached."""
 
-    __slots__ = ("_memory", "_server", "_validations")
+    __slots__ = ("_local_cache", "_server", "_validations")
 
-    def __init__(self, server: Any, memory: TokenMemory, validations: Validations) -> None:
+    def __init__(self, server: Any, local_cache: TokenCache, validations: Validations) -> None:
         self._server = server
-        self._memory = memory
+        self._local_cache = local_cache
         self._validations = validations
 
-    def verify_token(self, token: str, allow_expired: bool = False) -> Said:
-        def verify() -> Said:
-            said = self._memory.get(token)  # stored since this request looked
-            if said is None:
-                said = self._server.verify_token(token, allow_expired=allow_expired)
-                self._memory.put(token, said)
-            return said
+    def verify_token(self, token: str, allow_expired: bool = False) -> TokenData:
+        def verify() -> TokenData:
+            token_data = self._local_cache.get(token)  # stored since this request read the cache
+            if token_data is None:
+                token_data = self._server.verify_token(token, allow_expired=allow_expired)
+                self._local_cache.put(token, token_data)
+            return token_data
 
         return self._validations.run((token_hash(token), allow_expired), verify)
 
@@ -152,8 +150,8 @@ class _IdentityServer:
         return self._server.invalidate()
 
 
-class _NothingCached:
-    """The cache that keystonemiddleware is given so that it makes none of its own."""
+class _NullCache:
+    """A cache that stores nothing, so that keystonemiddleware creates none of its own."""
 
     def get(self, _key: str) -> None:
         return None
@@ -162,11 +160,11 @@ class _NothingCached:
         return None
 
 
-_NOTHING_CACHED = _NothingCached()
+_NULL_CACHE = _NullCache()
 
 
 class _Headers:
-    """The headers of a request by their names. WebOb's take five times as long, and some seventy are looked at."""
+    """The headers of a request by name. keystonemiddleware reads about 70 per request; WebOb's take five times as long."""
 
     __slots__ = ("_environ",)
 
@@ -187,24 +185,24 @@ class _Headers:
 
 
 class _Request(auth_token.AuthProtocol.__call__.RequestClass):  # type: ignore[misc]
-    """The request that keystonemiddleware works on, with headers that are quick, and without the catalog."""
+    """The request that keystonemiddleware processes, with faster headers and without the service catalog."""
 
     @property
     def headers(self) -> _Headers:
         return _Headers(self.environ)
 
     def set_service_catalog_headers(self, _: object) -> None:
-        """To write the whole catalog into a header takes longer than all the rest, and nobody here reads it."""
+        """Do nothing: writing the catalog into a header takes longer than all other steps, and nothing reads it."""
 
 
-# Names from keystonemiddleware, and none from callers.
+# The names come from keystonemiddleware, none from clients.
 @lru_cache(maxsize=1024)
 def _environ_key(name: str) -> str:
     return f"HTTP_{name.upper().replace('-', '_')}"
 
 
 def check(conf: cfg.ConfigOpts) -> bool:
-    """Whether tokens can be validated with these settings. Settings that are wrong raise IdentityError."""
+    """Return True if tokens can be validated with these settings. Raise IdentityError if a setting is wrong."""
     try:
         loading.register_auth_conf_options(conf, SECTION)
         plugin = loading.load_auth_from_conf_options(conf, SECTION)
@@ -215,18 +213,18 @@ def check(conf: cfg.ConfigOpts) -> bool:
         raise IdentityError(
             f"[{SECTION}] memcache_security_strategy needs memcache_secret_key, which is not set"
         )
-    for needs, module, what in _FOR_MEMCACHED:
+    for needs, module, setting in _MEMCACHED_MODULES:
         if options.memcached_servers and needs(options) and find_spec(module) is None:
             raise IdentityError(
-                f"[{SECTION}] {what} needs the Python module {module}, which is not installed:"
-                " `pip install 'plimsoll-placement[memcached]'` brings it."
+                f"[{SECTION}] {setting} needs the Python module {module}, which is not installed:"
+                " `pip install 'plimsoll-placement[memcached]'` installs it."
             )
     return plugin is not None
 
 
 _Options = cfg.ConfigOpts.GroupAttr
 
-_FOR_MEMCACHED: tuple[tuple[Callable[[_Options], bool], str, str], ...] = (
+_MEMCACHED_MODULES: tuple[tuple[Callable[[_Options], bool], str, str], ...] = (
     (lambda o: True, "memcache", "memcached_servers"),
     (
         lambda o: o.memcache_security_strategy.upper() == "ENCRYPT",
@@ -236,4 +234,4 @@ _FOR_MEMCACHED: tuple[tuple[Callable[[_Options], bool], str, str], ...] = (
     (lambda o: o.memcache_sasl_enabled, "bmemcached", "memcache_sasl_enabled"),
     (lambda o: o.memcache_tls_enabled, "bmemcached", "memcache_tls_enabled"),
 )
-"""What keystonemiddleware imports when it is first used, and does not bring along."""
+"""Modules that keystonemiddleware imports when a setting needs them, and that its package does not require."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which addresses are of this machine alone, and which one a connection came from, whatever a header says."""
+"""Loopback addresses, and the address of the peer of a connection, independent of proxy headers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from plimsoll.bounded_cache import bounded_cache
 
-_CONNECTED = "plimsoll.connected_from"
+_PEER_KEY = "plimsoll.connected_from"
 
 
 def is_loopback(address: str) -> bool:
-    """Can nobody but this machine have this address, as a server's or as a caller's?"""
+    """Return True if only this machine can have this address, as server or as client."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -23,22 +23,22 @@ def is_loopback(address: str) -> bool:
     return bool((mapped or found).is_loopback)
 
 
-def noting_who_connected(app: WSGIApplication) -> WSGIApplication:
-    """To be put before what takes the address of the caller from a header, which anybody can write."""
+def record_peer_address(app: WSGIApplication) -> WSGIApplication:
+    """Wrap the application: store the peer's address before proxy headers, which any client can send, replace it."""
 
-    def noted(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        environ[_CONNECTED] = environ.get("REMOTE_ADDR")
+    def middleware(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        environ[_PEER_KEY] = environ.get("REMOTE_ADDR")
         return app(environ, start_response)
 
-    return noted
+    return middleware
 
 
-def stranger(environ: WSGIEnvironment) -> str | None:
-    """The address of who asks from another machine, be it directly or through a proxy that says so."""
-    return _stranger((environ.get("REMOTE_ADDR"), environ.get(_CONNECTED)))
+def remote_address(environ: WSGIEnvironment) -> str | None:
+    """Return the client's address if it is on another machine, directly or by proxy headers; else None."""
+    return _first_remote_address((environ.get("REMOTE_ADDR"), environ.get(_PEER_KEY)))
 
 
-# REMOTE_ADDR is text of the client where proxy headers are parsed.
+# Bounded, because clients choose REMOTE_ADDR where proxy headers are parsed.
 @bounded_cache(max_entries=1024, max_bytes=512 << 10, max_key_bytes=512)
-def _stranger(addresses: tuple[str | None, ...]) -> str | None:
+def _first_remote_address(addresses: tuple[str | None, ...]) -> str | None:
     return next((address for address in addresses if address and not is_loopback(address)), None)

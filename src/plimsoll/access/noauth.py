@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Authentication that believes everyone, for tests and development.
+"""Authentication that accepts every token without verifying it, for tests and development.
 
-The token is `USER` or `USER:PROJECT`; the user `admin` has the role admin, others have none, and a header
-`X-Roles` overrides that. It fills in the headers that keystone would, so nothing behind it can tell.
+The token is `USER` or `USER:PROJECT`. The user `admin` has the role admin, others have none; a header `X-Roles`
+overrides that. It sets the same headers as Keystone's middleware.
 
-Whoever asks from another machine is refused unless the operator has allowed that, whatever server and proxy let them
-in. A server that names no address of the caller, as on a Unix socket, is believed to be reached from here alone.
+Requests from other machines are refused, whichever server or proxy forwards them, unless the operator allows them. A
+request without a client address, as on a Unix socket, counts as local.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import partial
 from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 from plimsoll.access.authenticate import RemoteCallerRefused, unauthorized
-from plimsoll.access.loopback import stranger
+from plimsoll.access.loopback import remote_address
 
 LOG = logging.getLogger(__name__)
 
@@ -29,20 +29,20 @@ _WITHOUT_TOKEN = partial(
 
 
 class NoAuth:
-    __slots__ = ("_anywhere", "_told")
+    __slots__ = ("_allow_remote", "_has_logged_refusal")
 
-    def __init__(self, *, anywhere: bool = False) -> None:
-        self._anywhere = anywhere
-        self._told = False
-        whom = "whoever can reach this service" if anywhere else "whoever asks from this machine"
+    def __init__(self, *, allow_remote: bool = False) -> None:
+        self._allow_remote = allow_remote
+        self._has_logged_refusal = False
+        source = "any machine that can reach this service" if allow_remote else "this machine"
         LOG.warning(
-            "auth_strategy is noauth2: %s is believed to be who they say, and can change everything.", whom
+            "auth_strategy is noauth2: tokens are not verified. Clients on %s can change everything.", source
         )
 
     def __call__(self, environ: WSGIEnvironment) -> WSGIApplication | None:
-        address = None if self._anywhere else stranger(environ)
+        address = None if self._allow_remote else remote_address(environ)
         if address is not None:
-            raise self._refused(address)
+            raise self._refusal(address)
         token = environ.get("HTTP_X_AUTH_TOKEN")
         if token is None:
             return _WITHOUT_TOKEN
@@ -55,9 +55,9 @@ class NoAuth:
             environ["HTTP_X_ROLES"] = "admin" if user == "admin" else ""
         return None
 
-    def _refused(self, address: str) -> RemoteCallerRefused:
+    def _refusal(self, address: str) -> RemoteCallerRefused:
         refusal = RemoteCallerRefused(address)
-        if not self._told:  # once will do: whoever is refused tries again and again
-            self._told = True
+        if not self._has_logged_refusal:  # only once: a client that is refused retries again and again
+            self._has_logged_refusal = True
             LOG.error("%s", refusal)
         return refusal

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""May they: decisions by oslo.policy, remembered.
+"""Authorization by oslo.policy, with a cache of decisions.
 
-A decision is the one oslo.policy makes from the defaults in `rules` and the operator's policy file. The file is
-looked at once a second at most; when it has changed, all remembered decisions are forgotten, and while it
-cannot be read the last good rules stay in force. When it is gone, the defaults are. A check that fails with an
-error denies.
+oslo.policy decides from the defaults in `policy_rules` and the operator's policy file. The file is checked at most once
+a second. When it has changed, the cache is dropped; while it cannot be read, the last valid rules stay in force; when
+it is deleted, the defaults are in force. A check that fails with an error denies.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from plimsoll.config import loader
 
 LOG = logging.getLogger(__name__)
 
-LOOK_AGAIN_AFTER = 1.0
-"""Seconds between two looks at the policy file."""
+RELOAD_INTERVAL = 1.0
+"""Seconds between two checks of the policy file."""
 
 MAX_DECISIONS = 10_000
-"""Decisions in the cache: some hundred callers times some thirty rules."""
+"""Decisions in the cache: enough for 300 callers times about 30 rules."""
 MAX_DECISION_BYTES = 32 << 20
-LONGEST_CASE = 4096
-"""Bytes of a rule, its caller and its target, beyond which the decision is not cached: most take about 2,000."""
+MAX_CASE_BYTES = 4096
+"""Bytes of a rule, its caller and its target. Longer ones are not cached; most take about 2,000."""
 
 Target = Mapping[str, str | None]
 
@@ -49,8 +48,8 @@ class Policy:
         self._clock = clock
         self._enforcer = _enforcer_of(conf)
         self._loading = threading.Lock()
-        self._complaint: str | None = None
-        self._looked_at = clock()
+        self._last_error: str | None = None
+        self._checked_at = clock()
         try:
             self._enforcer.load_rules()
         except Exception as problem:
@@ -61,66 +60,66 @@ class Policy:
         self._rules_in_force = _RulesInForce(self._enforcer)
 
     def allows(self, rule: str, caller: Caller, target: Target | None = None) -> bool:
-        """May this caller do what the rule names, to this target (by default: to their own)?"""
-        if self._clock() - self._looked_at >= LOOK_AGAIN_AFTER:
-            self._look_again()
+        """Return True if the rule permits this caller to act on this target (by default the caller's own project)."""
+        if self._clock() - self._checked_at >= RELOAD_INTERVAL:
+            self._reload_if_changed()
         return self._rules_in_force.allow(rule, caller, target)
 
     def checks(self) -> dict[str, object]:
-        """The check that is in force for each rule there is, the operator's own included."""
+        """The check in force for each rule, including rules that only the operator's file defines."""
         return dict(self._rules_in_force.rules)
 
-    def _look_again(self) -> None:
-        # One thread looks; the others go on with the rules in force rather than wait.
+    def _reload_if_changed(self) -> None:
+        # One thread reloads; the others continue with the rules in force instead of waiting.
         if not self._loading.acquire(blocking=False):
             return
         try:
-            self._looked_at = self._clock()
-            self._forget_file_that_is_gone()
-            # After a failure oslo.policy thinks it has read what it could not: make it read again.
-            self._enforcer.load_rules(force_reload=self._complaint is not None)
+            self._checked_at = self._clock()
+            self._reset_if_file_is_gone()
+            # After a failure oslo.policy treats the file as read: force it to read the file again.
+            self._enforcer.load_rules(force_reload=self._last_error is not None)
         except Exception as problem:
-            if str(problem) != self._complaint:
-                LOG.error("The policy stays as it was, its file cannot be used: %s", self._reason(problem))
-            self._complaint = str(problem)
+            if str(problem) != self._last_error:
+                LOG.error("The policy is not reloaded, its file cannot be used: %s", self._reason(problem))
+            self._last_error = str(problem)
         else:
-            self._complaint = None
-            if not self._rules_in_force.come_from(self._enforcer):
-                LOG.info("The policy has changed")
+            self._last_error = None
+            if not self._rules_in_force.is_loaded_from(self._enforcer):
+                LOG.info("The policy was reloaded")
                 self._rules_in_force = _RulesInForce(self._enforcer)
         finally:
             self._loading.release()
 
-    def _forget_file_that_is_gone(self) -> None:
-        """oslo.policy would look for it where it was, complain, and make the same rules anew with every look."""
+    def _reset_if_file_is_gone(self) -> None:
+        """Return to the defaults if the file was deleted: oslo.policy would log an error and reload at every check."""
         path = self._enforcer.policy_path
         if path and not Path(path).exists():
-            LOG.warning("The policy file %s is gone: the defaults are in force", path)
+            LOG.warning("The policy file %s was deleted: the defaults are in force", path)
             self._enforcer = _enforcer_of(self._enforcer.conf)
 
     def _reason(self, problem: Exception) -> str:
-        """With file and line, where that can be told."""
-        return str(policy_files.first_broken(self._enforcer.conf) or problem)
+        """The problem, with file and line where they can be determined."""
+        return str(policy_files.find_broken_file(self._enforcer.conf) or problem)
 
 
 def get_enforcer() -> policy.Enforcer:
-    """The rules and the operator's changes to them, as oslo.policy's own commands ask for them."""
+    """Return the rules with the operator's overrides. Entry point for the commands of oslo.policy."""
     return _enforcer_of(loader.load())
 
 
 def _enforcer_of(conf: cfg.ConfigOpts) -> policy.Enforcer:
     enforcer = policy.Enforcer(conf)
-    # The defaults changed years ago upstream; one warning per rule and start helps nobody.
+    # The defaults changed years ago upstream; a warning per rule at each start is useless.
     enforcer.suppress_default_change_warnings = True
     enforcer.register_defaults(list_rules())
     return enforcer
 
 
 class _RulesInForce:
-    """One state of the rules and the decisions made by it.
+    """One state of the rules, and the cache of its decisions.
 
-    Reloading fills the enforcer's rules step by step. A thread that decided in between would find half of them,
-    so decisions are made with a copy that nobody reloads.
+    A reload fills the enforcer's rules step by step, and a thread that decides meanwhile would find half of them. So
+    decisions use a copy that is never reloaded.
     """
 
     def __init__(self, loaded: policy.Enforcer) -> None:
@@ -128,20 +127,20 @@ class _RulesInForce:
         self._enforcer = copy.copy(loaded)
         self._enforcer.rules = policy.Rules(dict(loaded.rules), loaded.rules.default_rule)
         self._enforcer.use_conf = False
-        self._steady = {name for name in loaded.registered_rules if self._is_steady(name, set())}
+        self._cacheable = {name for name in loaded.registered_rules if self._is_cacheable(name, set())}
         self._decisions: BoundedCache[tuple[object, ...], bool] = BoundedCache(
-            MAX_DECISIONS, MAX_DECISION_BYTES, max_key_bytes=LONGEST_CASE
+            MAX_DECISIONS, MAX_DECISION_BYTES, max_key_bytes=MAX_CASE_BYTES
         )
 
     @property
     def rules(self) -> policy.Rules:
         return self._enforcer.rules
 
-    def come_from(self, enforcer: policy.Enforcer) -> bool:
+    def is_loaded_from(self, enforcer: policy.Enforcer) -> bool:
         return enforcer.rules is self._origin
 
     def allow(self, rule: str, caller: Caller, target: Target | None) -> bool:
-        if rule not in self._steady:
+        if rule not in self._cacheable:
             return self._decide(rule, caller, target)
         case = (rule, caller, None if target is None else tuple(target.items()))
         verdict = self._decisions.get(case)
@@ -161,17 +160,17 @@ class _RulesInForce:
             LOG.exception("Checking the policy rule %s failed: denied", rule)
             return False
 
-    def _is_steady(self, rule: str, seen: set[str]) -> bool:
-        """Does the same question always get the same answer? A check that asks elsewhere may change its mind."""
-        if rule in seen:
+    def _is_cacheable(self, rule: str, visited: set[str]) -> bool:
+        """Return True if decisions depend on the arguments only. A check of a plugin may query another server."""
+        if rule in visited:
             return True
-        seen.add(rule)
+        visited.add(rule)
         try:
             check = self._enforcer.rules[rule]
         except KeyError:
             return True
         return all(
             type(part).__module__ == policy.RuleCheck.__module__
-            and (not isinstance(part, policy.RuleCheck) or self._is_steady(part.match, seen))
+            and (not isinstance(part, policy.RuleCheck) or self._is_cacheable(part.match, visited))
             for part in policy_files.parts(check)
         )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the operator's policy files say, each rule with its file and line.
+"""The rules in the operator's policy files, each with its file and line.
 
-The files are those that oslo.policy reads, in its order: `[oslo_policy]policy_file`, then what is in `policy_dirs`.
-Of a rule that stands in several places the last one counts.
+The files are those that oslo.policy reads, in its order: `[oslo_policy]policy_file`, then the files in `policy_dirs`.
+If a rule occurs several times, the last one is in force.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from oslo_policy import policy
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """One rule: as it is written, and as oslo.policy understands it."""
+    """One rule of a file: its text, and the check that oslo.policy parses from it."""
 
     name: str
     written: str
@@ -33,26 +33,26 @@ class Override:
         return f"{self.file}:{self.line}"
 
     @property
-    def is_understood(self) -> bool:
-        """What oslo.policy does not understand, a part of a check or all of it, denies. So does "!", on purpose."""
+    def is_fully_parsed(self) -> bool:
+        """False if oslo.policy could not parse a part: it then denies, like "!", but "!" is not in the text."""
         denials = sum(str(part) == "!" for part in parts(self.check))
         return denials <= len(re.findall(r"(?<![^\s('\"\[])!(?![^\s)'\"\]])", self.written))
 
     @property
     def references(self) -> set[str]:
-        """The names of the rules that it leans on."""
+        """The names of the rules that it refers to."""
         return {part.match for part in parts(self.check) if isinstance(part, policy.RuleCheck)}
 
 
 class BrokenFile(Exception):
-    """A policy file that nothing can be read from. Says where, and why."""
+    """A policy file cannot be read. The message has file, line and reason."""
 
     def __init__(self, file: Path, line: int | None, reason: str) -> None:
         super().__init__(f"{file}{f':{line}' if line else ''}: {reason}")
 
 
 def policy_files(conf: cfg.ConfigOpts) -> list[Path]:
-    """Those that are there, in the order in which they are read."""
+    """Return the policy files that exist, in the order in which they are read."""
     options = conf.oslo_policy
     main = conf.find_file(options.policy_file)
     files = [Path(main)] if main else []
@@ -65,7 +65,7 @@ def policy_files(conf: cfg.ConfigOpts) -> list[Path]:
 
 
 def read(file: Path) -> list[Override]:
-    """What a file says, from the first line to the last, names that stand there twice included."""
+    """Return all rules of a file in the order of its lines, including names that occur twice."""
     try:
         root = yaml.compose(file.read_text(), Loader=yaml.SafeLoader)
         return list(_rules(file, root))
@@ -85,8 +85,8 @@ def read_all(conf: cfg.ConfigOpts) -> list[Override]:
     return [override for file in policy_files(conf) for override in read(file)]
 
 
-def first_broken(conf: cfg.ConfigOpts) -> BrokenFile | None:
-    """The file that keeps the policy from being loaded, if it is one."""
+def find_broken_file(conf: cfg.ConfigOpts) -> BrokenFile | None:
+    """Return the first policy file that cannot be read, or None."""
     try:
         read_all(conf)
     except BrokenFile as broken:
@@ -97,7 +97,7 @@ def first_broken(conf: cfg.ConfigOpts) -> BrokenFile | None:
 
 
 def parts(check: object) -> Iterator[object]:
-    """A check, and all that it is made of."""
+    """Yield a check and all its parts, recursively."""
     yield check
     for part in (*getattr(check, "rules", ()), *([check.rule] if isinstance(check, policy.NotCheck) else ())):
         yield from parts(part)
@@ -108,9 +108,9 @@ def _rules(file: Path, root: yaml.Node | None) -> Iterator[Override]:
         return
     if not isinstance(root, yaml.MappingNode):
         raise BrokenFile(file, root.start_mark.line + 1, 'not a list of rules, each "name": "check"')
-    # One pair after the other: as a whole it would forget lines, and names that are said twice.
+    # Node by node: loading the whole document would lose line numbers and duplicate names.
     loader = yaml.SafeLoader("")
-    loader.flatten_mapping(root)  # what is merged in with << counts as written where it stands
+    loader.flatten_mapping(root)  # rules merged in with << keep the lines where they are written
     for key, value in root.value:
         line = key.start_mark.line + 1
         name, written = (loader.construct_object(node, deep=True) for node in (key, value))

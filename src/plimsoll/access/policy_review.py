@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an operator wants to know of the policy: which check is in force where, who said so, and what looks wrong.
+"""A report on the policy: the check in force for each rule, where it is defined, and likely mistakes.
 
-Nothing here decides anything: the checks in force are those of a `Policy`, the files are read a second time for
-the lines.
+Nothing here authorizes requests. The checks in force come from a `Policy`; the files are read a second time for the
+line numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from plimsoll.access.policy_rules import list_rules
 
 
 class RuleOrigin(enum.Enum):
-    """Who said so."""
+    """Where the check in force is defined."""
 
     DEFAULT = "default"
     FILE = "file"
@@ -37,22 +37,22 @@ class RuleInForce:
     check: str
     origin: RuleOrigin
     place: str | None
-    """File and line, where it is an operator's."""
+    """File and line of an operator's rule."""
     operations: tuple[str, ...]
     description: str
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyFinding:
-    """Something about a policy file. A `fault` lets nobody do what somebody was meant to."""
+    """A likely mistake in a policy file. A `fault` denies more than the operator intended."""
 
     severity: str
     place: str
-    what: str
+    message: str
 
 
 def rules_in_force(loaded: Policy, written: Sequence[Override]) -> list[RuleInForce]:
-    """All rules that guard something or that those lean on, then the operator's own."""
+    """Return all rules of the API and the rules that they refer to, then the operator's own rules."""
     checks = loaded.checks()
     by_name = {override.name: override for override in written}
     known = {rule.name: rule for rule in list_rules()}
@@ -60,19 +60,21 @@ def rules_in_force(loaded: Policy, written: Sequence[Override]) -> list[RuleInFo
     return [
         *(_in_force(rule, checks[name], by_name) for name, rule in known.items()),
         *(
-            RuleInForce(name, by_name[name].written, RuleOrigin.FILE, by_name[name].place, (), "Your own.")
+            RuleInForce(
+                name, by_name[name].written, RuleOrigin.FILE, by_name[name].place, (), "Your own rule."
+            )
             for name in own
         ),
     ]
 
 
 def review(conf: cfg.ConfigOpts, loaded: Policy, written: Sequence[Override]) -> list[PolicyFinding]:
-    """All that looks wrong in files that could be loaded, in the order in which it stands there."""
+    """Return the likely mistakes in files that could be loaded, in the order of their lines."""
     return [*_files(conf), *(finding for each in written for finding in _rule(each, conf, loaded, written))]
 
 
-def similar(name: str) -> str:
-    """` Did you mean ...?`, or nothing."""
+def suggest_rule(name: str) -> str:
+    """Return ` Did you mean ...?` with the most similar rule name, or an empty text."""
     near = difflib.get_close_matches(name, [rule.name for rule in list_rules()], 1)
     return f" Did you mean {near[0]}?" if near else ""
 
@@ -95,7 +97,7 @@ def _in_force(rule: policy.RuleDefault, check: object, by_name: Mapping[str, Ove
 
 
 def _deprecated() -> dict[str, list[str]]:
-    """Old names, each with those that have come in its place."""
+    """Deprecated rule names, each with the rules that replace it."""
     names: dict[str, list[str]] = {}
     for rule in list_rules():
         if rule.deprecated_rule:
@@ -121,59 +123,62 @@ def _files(conf: cfg.ConfigOpts) -> Iterator[PolicyFinding]:
             yield PolicyFinding(
                 "warning",
                 str(file),
-                "JSON works and is deprecated; convert it with oslopolicy-convert-json-to-yaml --namespace plimsoll",
+                "JSON is deprecated, but still read; convert it with oslopolicy-convert-json-to-yaml"
+                " --namespace plimsoll",
             )
         elif file.suffix not in (".yaml", ".yml"):
-            yield PolicyFinding(
-                "warning", str(file), "its name does not end in .yaml, and yet it is in force"
-            )
+            yield PolicyFinding("warning", str(file), "its name does not end in .yaml, but it is in force")
 
 
 def _rule(
-    one: Override, conf: cfg.ConfigOpts, loaded: Policy, written: Sequence[Override]
+    override: Override, conf: cfg.ConfigOpts, loaded: Policy, written: Sequence[Override]
 ) -> Iterator[PolicyFinding]:
-    def warning(what: str) -> PolicyFinding:
-        return PolicyFinding("warning", one.place, what)
+    def warning(message: str) -> PolicyFinding:
+        return PolicyFinding("warning", override.place, message)
 
-    def fault(what: str) -> PolicyFinding:
-        return PolicyFinding("fault", one.place, what)
+    def fault(message: str) -> PolicyFinding:
+        return PolicyFinding("fault", override.place, message)
 
     known = {rule.name: rule for rule in list_rules()}
     checks = loaded.checks()
-    later = [each for each in written if each.name == one.name and each is not one]
-    if any(each.file == one.file and each.line > one.line for each in later):
-        yield warning(f"{one.name} stands in this file again, further down: this one does not count")
+    later = [each for each in written if each.name == override.name and each is not override]
+    if any(each.file == override.file and each.line > override.line for each in later):
+        yield warning(f"{override.name} is defined again further down in this file: this line is ignored")
         return
-    if not one.written:
-        yield warning(f'{one.name} has no check, so that everybody may; if that is meant, write "@"')
-    if not one.is_understood:
-        yield fault(f"{one.name}: {one.written!r} cannot be understood, or a part of it cannot: that denies")
-    missing = sorted(name for name in one.references if name not in checks)
+    if not override.written:
+        yield warning(
+            f'{override.name} has no check, so it allows every caller; if that is intended, write "@"'
+        )
+    if not override.is_fully_parsed:
+        yield fault(
+            f"{override.name}: {override.written!r}, or a part of it, cannot be parsed: that part denies"
+        )
+    missing = sorted(name for name in override.references if name not in checks)
     if missing and conf.oslo_policy.policy_default_rule not in checks:
-        yield fault(f"{one.name} leans on {', '.join(missing)}, which is defined nowhere, so that it denies")
-    if one.name in _reach(one.name, checks):
-        yield fault(f"{one.name} leans on itself in the end, so that it denies")
-    if one.name in _deprecated():
-        instead = ", ".join(_deprecated()[one.name])
-        yield warning(f"{one.name} is deprecated and still counts; write these instead: {instead}")
-    elif one.name in known:
-        if str(one.check) == str(known[one.name].check):
-            yield warning(f"{one.name} says what the default says; it can go")
-    elif one.name != conf.oslo_policy.policy_default_rule and not any(
-        one.name in other.references for other in written
+        yield fault(f"{override.name} refers to {', '.join(missing)}, which is not defined, so it denies")
+    if override.name in _reachable_rules(override.name, checks):
+        yield fault(f"{override.name} refers to itself, directly or indirectly, so it denies")
+    if override.name in _deprecated():
+        instead = ", ".join(_deprecated()[override.name])
+        yield warning(f"{override.name} is deprecated, but still in force; use these instead: {instead}")
+    elif override.name in known:
+        if str(override.check) == str(known[override.name].check):
+            yield warning(f"{override.name} equals the default; it can be removed")
+    elif override.name != conf.oslo_policy.policy_default_rule and not any(
+        override.name in other.references for other in written
     ):
         yield warning(
-            f"{one.name} guards nothing, and no other rule leans on it: it is ignored.{similar(one.name)}"
+            f"{override.name} is no rule of the API, and no other rule refers to it: it is ignored.{suggest_rule(override.name)}"
         )
 
 
-def _reach(name: str, checks: Mapping[str, object]) -> set[str]:
-    """All rules that a rule leans on, and those that they lean on."""
+def _reachable_rules(name: str, checks: Mapping[str, object]) -> set[str]:
+    """Return all rules that a rule refers to, directly or through other rules."""
     reached: set[str] = set()
-    ahead = [name]
-    while ahead:
-        for part in policy_files.parts(checks.get(ahead.pop())):
+    pending = [name]
+    while pending:
+        for part in policy_files.parts(checks.get(pending.pop())):
             if isinstance(part, policy.RuleCheck) and part.match not in reached:
                 reached.add(part.match)
-                ahead.append(part.match)
+                pending.append(part.match)
     return reached

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The names of what may be allowed, and who may by default.
+"""The policy rules and their defaults.
 
-Names, check strings, scopes and the deprecated rule are Placement's, so that an operator's policy.yaml means the
-same here. Each rule is one line of `RULES`; the five groups of people they lean on stand above it.
+Names, check strings, scopes and the deprecated rule are Placement's, so that an operator's policy.yaml has the same
+effect here. `RULES` has one rule per operation; they refer to the five groups of callers in `BASE_RULES`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ADMIN_OR_SERVICE_API = "admin_or_service_api"
 PROJECT_READER_API = "project_reader_api"
 ADMIN_OR_PROJECT_READER_OR_SERVICE_API = "admin_or_project_reader_or_service_api"
 
-# The deprecated rule is registered under this very name, prefix included: an override of it must be found.
+# The reference registers the deprecated rule under this name, prefix included, so overrides use it too.
 _OLD_ADMIN_API = policy.DeprecatedRule(
     name="rule:admin_api",
     check_str="role:admin",
@@ -28,27 +28,27 @@ _OLD_ADMIN_API = policy.DeprecatedRule(
 )
 
 
-def _basis(name: str, check: str, description: str) -> policy.RuleDefault:
+def _base_rule(name: str, check: str, description: str) -> policy.RuleDefault:
     return policy.RuleDefault(
         name, check, description=description, scope_types=PROJECT, deprecated_rule=_OLD_ADMIN_API
     )
 
 
-BASIS: tuple[policy.RuleDefault, ...] = (
+BASE_RULES: tuple[policy.RuleDefault, ...] = (
     policy.RuleDefault(ADMIN_API, "role:admin", description="Administrators.", scope_types=PROJECT),
-    _basis(SERVICE_API, "role:service", "Other services, such as nova and neutron."),
-    _basis(ADMIN_OR_SERVICE_API, "role:admin or role:service", "Administrators and other services."),
-    # This one alone is not bound to a scope, as in the reference.
+    _base_rule(SERVICE_API, "role:service", "Other services, such as nova and neutron."),
+    _base_rule(ADMIN_OR_SERVICE_API, "role:admin or role:service", "Administrators and other services."),
+    # Only this one has no scope types, as in the reference.
     policy.RuleDefault(
         PROJECT_READER_API,
         "role:reader and project_id:%(project_id)s",
-        description="Readers of the project that is asked about.",
+        description="Readers of the project that the request is about.",
         deprecated_rule=_OLD_ADMIN_API,
     ),
-    _basis(
+    _base_rule(
         ADMIN_OR_PROJECT_READER_OR_SERVICE_API,
         f"role:admin or rule:{PROJECT_READER_API} or role:service",
-        "Administrators, other services, and readers of the project that is asked about.",
+        "Administrators, other services, and readers of the project that the request is about.",
     ),
 )
 
@@ -56,7 +56,7 @@ BASIS: tuple[policy.RuleDefault, ...] = (
 def _rule(
     name: str, description: str, *operations: str, by: str = ADMIN_OR_SERVICE_API
 ) -> policy.DocumentedRuleDefault:
-    """A rule for operations written as `METHOD /path`."""
+    """Make a rule for operations, each given as `METHOD /path`."""
     pairs = (operation.split(" ", 1) for operation in operations)
     return policy.DocumentedRuleDefault(
         name=f"placement:{name}",
@@ -103,10 +103,10 @@ RULES: tuple[policy.DocumentedRuleDefault, ...] = (
     _rule(
         "resource_providers:aggregates:update", "Set a provider's aggregates.", f"PUT {_PROVIDER}/aggregates"
     ),
-    _rule("resource_providers:usages", "Show what is used of a provider.", f"GET {_PROVIDER}/usages"),
+    _rule("resource_providers:usages", "Show the usage of a provider.", f"GET {_PROVIDER}/usages"),
     _rule(
         "usages",
-        "Show what a project uses in all.",
+        "Show the total usage of a project.",
         "GET /usages",
         by=ADMIN_OR_PROJECT_READER_OR_SERVICE_API,
     ),
@@ -126,7 +126,7 @@ RULES: tuple[policy.DocumentedRuleDefault, ...] = (
         "List the allocations against a provider.",
         f"GET {_PROVIDER}/allocations",
     ),
-    _rule("allocation_candidates:list", "Ask where a request could fit.", "GET /allocation_candidates"),
+    _rule("allocation_candidates:list", "Search for allocation candidates.", "GET /allocation_candidates"),
     _rule(
         "reshaper:reshape", "Move inventories and allocations in one step.", "POST /reshaper", by=SERVICE_API
     ),
@@ -134,5 +134,5 @@ RULES: tuple[policy.DocumentedRuleDefault, ...] = (
 
 
 def list_rules() -> list[policy.RuleDefault]:
-    """Every rule, as `oslopolicy-sample-generator --namespace plimsoll` asks for them."""
-    return [*BASIS, *RULES]
+    """Return every rule. Entry point for `oslopolicy-sample-generator --namespace plimsoll`."""
+    return [*BASE_RULES, *RULES]

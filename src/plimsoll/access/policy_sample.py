@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A policy file that says what holds by default, all of it commented out: a place to start from."""
+"""A sample policy file: all default rules, commented out."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from collections.abc import Iterator
 
 from oslo_policy import policy
 
-from plimsoll.access.policy_rules import BASIS, RULES
+from plimsoll.access.policy_rules import BASE_RULES, RULES
 
 _HEADER = """\
-# Who may do what. Everything here is commented out and says what holds without it: uncomment a line, change it, and
-# leave out the others. It takes effect within a second. Name this file policy.yaml and put it beside placement.conf,
-# or name it in [oslo_policy]policy_file; `plimsoll policy check` looks for mistakes in it.
+# Which callers may do what. Every rule here is commented out and shows the default: uncomment a line and change it; you
+# can delete the others. Changes take effect within a second. Name this file policy.yaml and put it in the directory of
+# placement.conf, or set [oslo_policy]policy_file to its path. `plimsoll policy check` finds mistakes in it.
 #
-#   role:operator              the role operator, in the caller's project
-#   project_id:%(project_id)s  the caller's project is the one that is asked about
-#   rule:admin_api             whoever that rule allows
-#   @   !                      everybody, nobody
+#   role:operator              callers with the role operator in their project
+#   project_id:%(project_id)s  callers whose project is the one that the request is about
+#   rule:admin_api             callers that this rule allows
+#   @   !                      all callers, no callers
 #
-# They are put together with and, or, not and parentheses.
+# Combine checks with and, or, not and parentheses.
 """
 _WIDTH = 100
 
 
 def sample() -> str:
-    """The text of the file."""
+    """Return the text of the file."""
     blocks = [
         _HEADER,
-        "# Groups of people, which the rules below lean on.\n",
-        *map(_block, BASIS),
+        "# Groups of callers, which the rules below refer to.\n",
+        *map(_block, BASE_RULES),
         _deprecated(),
-        "# What each operation asks for.\n",
+        "# The rule of each operation.\n",
         *map(_block, RULES),
     ]
     return "\n".join(blocks)
@@ -50,15 +50,15 @@ def _comment(rule: policy.RuleDefault) -> Iterator[str]:
 
 
 def _deprecated() -> str:
-    olds = {rule.deprecated_rule.name: rule.deprecated_rule for rule in BASIS if rule.deprecated_rule}
+    olds = {rule.deprecated_rule.name: rule.deprecated_rule for rule in BASE_RULES if rule.deprecated_rule}
     blocks = []
     for name, old in olds.items():
         instead = ", ".join(
-            rule.name for rule in BASIS if rule.deprecated_rule and rule.deprecated_rule.name == name
+            rule.name for rule in BASE_RULES if rule.deprecated_rule and rule.deprecated_rule.name == name
         )
         text = (
-            f'Deprecated: "{name}": "{old.check_str}". {old.deprecated_reason} An override of it still counts for the'
-            f" rules that came in its place and have no override of their own: {instead}."
+            f'Deprecated: "{name}": "{old.check_str}". {old.deprecated_reason} An override of it still applies to the'
+            f" rules that replace it, where they have no override of their own: {instead}."
         )
         blocks.append("\n".join(f"# {line}" for line in textwrap.wrap(text, _WIDTH)) + "\n")
     return "\n".join(blocks)

@@ -2,8 +2,8 @@
 
 """A cache of Keystone's responses about tokens in this process, with the lifetime `token_cache_time`.
 
-It stands in for memcached where an operator has none. keystonemiddleware's own stand-in is deprecated, grows without
-bounds and looks through all it holds at each request.
+It replaces memcached where the operator has none. keystonemiddleware's own in-process cache is deprecated, grows without
+bounds and scans all its entries at each request.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ import orjson
 from plimsoll.bounded_cache import BoundedCache
 
 MAX_TOKENS = 10_000
-"""Tokens kept; every host of a cloud has one or two."""
+"""Tokens in the cache. Every host of a cloud has one or two."""
 MAX_BYTES = 32 << 20
-"""An answer takes 1 to 2 kB."""
+"""A response of Keystone takes 1 to 2 kB."""
 
-Said = Mapping[str, Any]
+TokenData = Mapping[str, Any]
 
 
-class TokenMemory:
-    """Each token is known for `seconds` from when Keystone was asked: 0 is for ever, less is not at all.
+class TokenCache:
+    """Caches each response for `seconds`; 0 means without end, a negative number disables the cache.
 
-    That a token has expired is for the caller to see. Answers are kept as JSON, a tenth of what the objects take. A token
-    that Keystone refused is not kept, as in keystonemiddleware: it may be good on the next attempt, when another node of
-    Keystone has caught up.
+    The caller must check whether the token has expired. Responses are stored as JSON, a tenth of the size of the objects.
+    A token that Keystone refused is not cached, as in keystonemiddleware: it may be valid at the next attempt, when
+    another node of Keystone has caught up.
     """
 
     def __init__(
@@ -43,45 +43,47 @@ class TokenMemory:
     ) -> None:
         self._seconds = seconds or math.inf
         self._clock = clock
-        self._known: BoundedCache[bytes, tuple[float, bytes]] = BoundedCache(max_tokens, max_bytes)
+        self._cache: BoundedCache[bytes, tuple[float, bytes]] = BoundedCache(max_tokens, max_bytes)
 
-    def get(self, token: str) -> Said | None:
-        entry = self._known.get(token_hash(token))
+    def get(self, token: str) -> TokenData | None:
+        entry = self._cache.get(token_hash(token))
         if entry is None or entry[0] <= self._clock():
             return None
-        said: Said = orjson.loads(entry[1])
-        return said
+        token_data: TokenData = orjson.loads(entry[1])
+        return token_data
 
-    def put(self, token: str, said: Said) -> None:
+    def put(self, token: str, token_data: TokenData) -> None:
         if self._seconds < 0:
             return
         now = self._clock()
-        # All are kept equally long, so that the first in is the first to expire.
-        self._known.drop_oldest_while(lambda entry: entry[0] <= now)
-        self._known.put(token_hash(token), (now + self._seconds, orjson.dumps(_in_brief(said))))
+        # All entries have the same lifetime, so the oldest expires first.
+        self._cache.drop_oldest_while(lambda entry: entry[0] <= now)
+        self._cache.put(
+            token_hash(token), (now + self._seconds, orjson.dumps(_without_endpoints(token_data)))
+        )
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._cache)
 
     @property
     def size(self) -> int:
         """Bytes that the entries take, by estimate."""
-        return self._known.size
+        return self._cache.size
 
 
-NO_MEMORY = TokenMemory(-1)
-"""Where memcached keeps tokens."""
+NO_TOKEN_CACHE = TokenCache(-1)
+"""For use with memcached, where keystonemiddleware caches the tokens."""
 
 
 def token_hash(token: str) -> bytes:
-    """A key for the token, so that memory contains no tokens."""
+    """Return a cache key for the token, so that the cache contains no tokens."""
     return sha256(token.encode()).digest()
 
 
-def _in_brief(said: Said) -> Said:
-    """Without the addresses of the catalog, nine tenths of it all. Access rules look at the types of services."""
-    token = said.get("token", {})
+def _without_endpoints(token_data: TokenData) -> TokenData:
+    """Remove the endpoints from the catalog: nine tenths of the data. Access rules need the service types only."""
+    token = token_data.get("token", {})
     if "catalog" not in token:
-        return said
+        return token_data
     types = [{"type": service["type"]} for service in token["catalog"]]
-    return {**said, "token": {**token, "catalog": types}}
+    return {**token_data, "token": {**token, "catalog": types}}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Validations of tokens at Keystone: limited in number and in time, and shared by requests with the same token.
+"""Validations of tokens by Keystone: limited in number and in time, and shared by requests with the same token.
 
-A Keystone that hangs must not hold the service. keystonemiddleware limits each single wait for a socket, and waits many
-times: for the versions of Keystone, for a token of the service itself, for the answer, each with retries. The limit here
-is for all of that together.
+A Keystone that hangs must not block the service. keystonemiddleware limits each single wait for a socket, and waits many
+times: for Keystone's versions, for a token of the service itself, for the validation, each with retries. The limit here
+covers all of them together.
 """
 
 from __future__ import annotations
@@ -54,22 +54,22 @@ class Validations:
             if outcome is None:
                 outcome = self._running[key] = Future()
         if is_first:
-            self._lead(key, outcome, validate)
+            self._run_and_publish(key, outcome, validate)
         try:
             return outcome.result(self._timeout)
         except TimeoutError as fault:
-            raise ValidationTimeout(self._too_late()) from fault
+            raise ValidationTimeout(self._timeout_message()) from fault
 
-    def _lead(self, key: Hashable, outcome: Future[T], validate: Callable[[], T]) -> None:
+    def _run_and_publish(self, key: Hashable, outcome: Future[T], validate: Callable[[], T]) -> None:
         try:
             result = self._run_limited(validate)
         except Exception as fault:
             self._end(key)
             outcome.set_exception(fault)
         except BaseException:
-            # The server ends this request. The others with the same token fail, and can be sent again.
+            # The server aborts this request. The others with the same token fail, and clients can retry them.
             self._end(key)
-            outcome.set_exception(ValidationTimeout("The request that validated the same token was ended"))
+            outcome.set_exception(ValidationTimeout("The request that validated the same token was aborted"))
             raise
         else:
             self._end(key)
@@ -86,7 +86,7 @@ class Validations:
             with time_limit(deadline - time.monotonic()):
                 return validate()
         except TimeLimitExceeded as fault:
-            raise ValidationTimeout(self._too_late()) from fault
+            raise ValidationTimeout(self._timeout_message()) from fault
         finally:
             _DEADLINE.reset(previous)
             self._slots.release()
@@ -95,15 +95,15 @@ class Validations:
         with self._lock:
             del self._running[key]
 
-    def _too_late(self) -> str:
-        return f"Keystone did not answer within {self._timeout} seconds ([plimsoll]token_validation_timeout)"
+    def _timeout_message(self) -> str:
+        return f"Keystone did not respond within {self._timeout} seconds ([plimsoll]token_validation_timeout)"
 
 
 class DeadlineAdapter(TCPKeepAliveAdapter):
-    """Sends requests to Keystone with the time that the validation has left as their timeout.
+    """Sends requests to Keystone with the remaining time of the validation as their timeout.
 
-    That bounds each wait for a socket where there is no gevent to interrupt the whole. When no time is left, the exception
-    is one that keystoneauth does not take for a reason to retry.
+    That bounds each wait for a socket where there is no gevent to interrupt the validation. When no time is left, it
+    raises an exception after which keystoneauth does not retry.
     """
 
     def send(  # type: ignore[override]  # requests passes the rest by name
@@ -126,12 +126,12 @@ def _seconds_left() -> float | None:
         return None
     left = deadline - time.monotonic()
     if left <= 0:
-        raise ValidationTimeout("Keystone did not answer before the deadline of the validation")
+        raise ValidationTimeout("Keystone did not respond before the deadline of the validation")
     return left
 
 
 def retries_within(timeout: float) -> int:
-    """How often keystoneauth can retry until `timeout` seconds are over: it sleeps 0.5, 1, 2, ... seconds in between."""
+    """Return how often keystoneauth can retry within `timeout` seconds: it sleeps 0.5, 1, 2, ... seconds in between."""
     retries, slept = 0, 0.5
     while slept < timeout:
         retries += 1

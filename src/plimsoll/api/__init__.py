@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The APIs that the service has."""
+"""The HTTP APIs of the service: Placement, and the health probe."""

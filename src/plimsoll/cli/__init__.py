@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The `plimsoll` command: serve, look after the database, check before an upgrade.
+"""The `plimsoll` command: serve, maintain the database, check before an upgrade.
 
-Commands that Placement has too print what Placement's print and exit as they do, so that tools which read them
-need not know the difference.
+Commands that Placement has too print the same texts and exit with the same status, so that tools that read them work
+unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMMANDS = ("config", "db", "policy", "serve", "status")
 
 
 class _Commands(click.Group):
-    """Each is imported when it is asked for: workers need none of them, nor what they print with."""
+    """Imports each command when it is used: workers need neither the commands nor the libraries that print."""
 
     def list_commands(self, _: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -40,11 +40,11 @@ class _Commands(click.Group):
 @with_config_files
 @click.pass_context
 def main(context: click.Context, config_files: tuple[str, ...], config_dirs: tuple[str, ...]) -> None:
-    """Plimsoll, a Placement service: what every provider has, who uses it, and where more fits.
+    """Plimsoll, a Placement service: inventories of resource providers, their usage, and searches for free capacity.
 
     Settings come from /etc/placement/placement.conf, or from placement.conf in the directory that
     OS_PLACEMENT_CONFIG_DIR names, or from the files given with --config-file; OS_<GROUP>__<OPTION> in the
-    environment goes before any of them.
+    environment overrides any of them.
 
     \b
     Example, with no server or database to set up first:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""So that `python -m plimsoll.cli` is the `plimsoll` command."""
+"""Run the `plimsoll` command as `python -m plimsoll.cli`."""
 
 from plimsoll.cli import main
 

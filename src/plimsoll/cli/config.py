@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll config`: which settings are in force and who made them, what is wrong or ignored, and a sample file."""
+"""`plimsoll config`: show the settings in force and their places, check them, print a sample file."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rich.markup import escape
 
 from plimsoll.access import IdentityError, PolicyError, authplugin
 from plimsoll.cli import config_lint
-from plimsoll.cli.settings import Broken, Program, check_identity, configured, load_policy
+from plimsoll.cli.settings import CheckImpossible, Program, check_identity, configured, load_policy
 from plimsoll.config import loader as settings
 from plimsoll.config import log_destination, origins
 from plimsoll.config.database_url import open_database
 from plimsoll.config.options import NAMESPACES
 
-FINE, WARNINGS, BROKEN = 0, 1, Broken.exit_code
+FINE, WARNINGS, BROKEN = 0, 1, CheckImpossible.exit_code
 HIDDEN = "***"
 
 
 @click.group()
 def config() -> None:
-    """Look at the settings.
+    """Show and check the settings.
 
     \b
     Example:
@@ -37,11 +37,11 @@ def config() -> None:
 
 
 @config.command(short_help="Show the settings in force.")
-@click.option("--all", "everything", is_flag=True, help="Also those that nobody made: the defaults.")
+@click.option("--all", "everything", is_flag=True, help="Also show the defaults.")
 @click.option("--json", "in_json", is_flag=True, help="Print JSON.")
 @configured
 def show(program: Program, everything: bool, in_json: bool) -> None:
-    """Show the settings in force and where each of them was made. Secrets are not shown.
+    """Show the settings in force and the place where each is set. Secrets are not shown.
 
     \b
     Example:
@@ -56,16 +56,16 @@ def show(program: Program, everything: bool, in_json: bool) -> None:
     for each in found:
         click.echo(f"[{each['group']}] {each['option']} = {each['value']}  ({each['from']})")
     if not found:
-        click.echo("No settings are made: the defaults are in force.")
+        click.echo("Nothing is set: the defaults are in force.")
 
 
-@config.command(short_help="Look for what is wrong or ignored.")
+@config.command(short_help="Find settings that are wrong or ignored.")
 @configured
 def check(program: Program) -> int:
-    """Look for settings that are wrong, that are ignored, or that mean something else here than to Placement.
+    """Find settings that are wrong, that are ignored, or that have another effect than in Placement.
 
-    Policy files and the plugin of [keystone_authtoken] are loaded as the service does; the database is not asked.
-    Exits 0 if all is well (what is ignored is only a note), 1 on a warning, 2 if the service would not start.
+    Policy files and the plugin of [keystone_authtoken] are loaded as in the service; the database is not contacted.
+    Exits 0 if nothing is wrong (an ignored setting is only a note), 1 on a warning, 2 if the service would not start.
 
     \b
     Example:
@@ -74,20 +74,20 @@ def check(program: Program) -> int:
     try:
         conf = program.load()
     except click.ClickException as error:
-        _say("fault", "red", error.message)
+        _print_finding("fault", "red", error.message)
         return BROKEN
-    faults = [fault for trial in _TRIALS for fault in _faults(trial, conf)]
+    faults = [fault for check in _CHECKS for fault in _faults(check, conf)]
     for fault in faults:
-        _say("fault", "red", fault)
-    found = config_lint.settings(conf)
+        _print_finding("fault", "red", fault)
+    found = config_lint.lint(conf)
     for setting in found:
-        _say(*(("warning", "yellow") if setting.matters else ("note", "dim")), str(setting))
+        _print_finding(*(("warning", "yellow") if setting.is_warning else ("note", "dim")), str(setting))
     if not faults and not found:
         click.echo("Nothing is wrong, and nothing is ignored.")
-    return BROKEN if faults else WARNINGS if any(setting.matters for setting in found) else FINE
+    return BROKEN if faults else WARNINGS if any(setting.is_warning for setting in found) else FINE
 
 
-@config.command(short_help="Print a file to start from.")
+@config.command(short_help="Print a sample file.")
 @configured
 def sample(program: Program) -> None:
     """Print a placement.conf with every option and its default, all of it commented out.
@@ -100,7 +100,7 @@ def sample(program: Program) -> None:
 
 
 def sample_text() -> str:
-    """What oslo-config-generator gives for all our namespaces."""
+    """Return the output of oslo-config-generator for all our namespaces."""
     settings.set_library_defaults()
     conf = cfg.ConfigOpts()
     generator.register_cli_opts(conf)
@@ -111,23 +111,23 @@ def sample_text() -> str:
 
 
 def _in_force(conf: cfg.ConfigOpts) -> Iterator[dict[str, str]]:
-    known = settings.all_opts()
+    registered = settings.all_opts()
     with contextlib.suppress(settings.ConfigError):
-        known.append(authplugin.register(conf))
+        registered.append(authplugin.register(conf))
     shown: set[tuple[str, str]] = set()
-    for group, opts in known:
+    for group, opts in registered:
         for opt in opts:
             if (group, opt.dest) in shown:
                 continue
             shown.add((group, opt.dest))
             place = conf.get_location(opt.dest, None if group == "DEFAULT" else group)
-            made = place is not None and place.location.is_user_controlled
+            is_set = place is not None and place.location.is_user_controlled
             value = (conf if group == "DEFAULT" else conf[group])[opt.dest]
             yield {
                 "group": group,
                 "option": opt.dest,
                 "value": HIDDEN if opt.secret and value else _text(value),
-                "from": (origins.place(conf, group, opt.dest, place.detail) if made and place else None)
+                "from": (origins.place(conf, group, opt.dest, place.detail) if is_set and place else None)
                 or "default",
             }
 
@@ -140,33 +140,33 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _faults(trial: Callable[[cfg.ConfigOpts], object], conf: cfg.ConfigOpts) -> Iterator[str]:
+def _faults(check: Callable[[cfg.ConfigOpts], object], conf: cfg.ConfigOpts) -> Iterator[str]:
     try:
-        trial(conf)
+        check(conf)
     except settings.ConfigError as error:
         yield from error.problems
     except (IdentityError, PolicyError) as error:
         yield str(error)
 
 
-def _try_database(conf: cfg.ConfigOpts) -> None:
-    open_database(conf).dispose()  # which connects to nothing
+def _check_database(conf: cfg.ConfigOpts) -> None:
+    open_database(conf).dispose()  # checks the URL, does not connect
 
 
-def _try_identity(conf: cfg.ConfigOpts) -> None:
+def _check_authentication(conf: cfg.ConfigOpts) -> None:
     if conf.api.auth_strategy == "keystone":
         check_identity(conf)
 
 
-_TRIALS: tuple[Callable[[cfg.ConfigOpts], object], ...] = (
-    _try_database,
-    _try_identity,
-    log_destination.settle,
+_CHECKS: tuple[Callable[[cfg.ConfigOpts], object], ...] = (
+    _check_database,
+    _check_authentication,
+    log_destination.prepare,
     load_policy,
 )
 
 
-def _say(severity: str, colour: str, what: str) -> None:
+def _print_finding(severity: str, colour: str, message: str) -> None:
     console = Console(highlight=False, soft_wrap=True)
-    for line in what.splitlines():
+    for line in message.splitlines():
         console.print(f"[bold {colour}]{severity:7}[/]  {escape(line)}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Settings of a placement.conf that mean something else here than to Placement, or nothing at all.
+"""Find settings of a placement.conf that have another effect here than in Placement, or none.
 
-What nobody knows is ignored, as Placement does; but what looks like a slip of the pen is worth a word.
+Unknown settings are ignored, as in Placement; likely misspellings are warnings.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ _OURS = "plimsoll"
 _DIFFERENT: dict[tuple[str, str], str] = {
     ("DEFAULT", "tempdir"): "not used",
     ("DEFAULT", "pybasedir"): "not used",
-    ("DEFAULT", "state_path"): "used only by other options that say $state_path",
+    ("DEFAULT", "state_path"): "used only by other options that contain $state_path",
     ("placement", "allocation_conflict_retry_count"): "not used, there is nothing to retry",
-    ("placement_database", "slave_connection"): "not used, reads are answered from memory",
+    ("placement_database", "slave_connection"): "not used, reads are served from memory",
     ("placement_database", "connection_trace"): "not used",
     ("workarounds", "optimize_for_wide_provider_trees"): "not used, searches are always pruned",
 }
-_NOAUTH = "everybody is believed; Plimsoll serves that to other hosts only if [plimsoll]allow_insecure_noauth is set"
+_NOAUTH = "tokens are not verified; Plimsoll accepts requests from other machines only if [plimsoll]allow_insecure_noauth is set"
 _UNKNOWN = "no such option"
 _NO_SECTION = "no such section"
-_NEAR = 0.9
+_MIN_SIMILARITY = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting, what becomes of it, and whether an operator had better do something about it."""
+    """One setting and its effect. A warning means that the operator should change it."""
 
     place: str
     meaning: str
-    matters: bool = False
+    is_warning: bool = False
     written: str | None = None
     """File and line, or the environment variable."""
 
@@ -48,11 +48,11 @@ class Setting:
         return f"{where}{self.place}: {self.meaning}"
 
 
-def settings(conf: cfg.ConfigOpts) -> list[Setting]:
-    return [*_known(conf), *_unknown(conf)]
+def lint(conf: cfg.ConfigOpts) -> list[Setting]:
+    return [*_different(conf), *_unknown(conf)]
 
 
-def _known(conf: cfg.ConfigOpts) -> Iterator[Setting]:
+def _different(conf: cfg.ConfigOpts) -> Iterator[Setting]:
     for (group, option), meaning in _DIFFERENT.items():
         if _is_set(conf, group, option):
             yield Setting(f"[{group}] {option}", meaning, written=origins.place(conf, group, option))
@@ -68,22 +68,22 @@ def _is_set(conf: cfg.ConfigOpts, group: str, option: str) -> bool:
 
 
 def _unknown(conf: cfg.ConfigOpts) -> Iterator[Setting]:
-    silent = () if _plugin_is_known(conf) else (authplugin.SECTION,)
+    unchecked = () if _plugin_is_known(conf) else (authplugin.SECTION,)
     sections: set[str] = set()
     for line in origins.lines(conf):
         if not _is_section(conf, line.section):
             if line.section not in sections:
                 yield _no_section(conf, line)
             sections.add(line.section)
-        elif line.section not in silent and not _is_option(conf, line.section, line.option):
+        elif line.section not in unchecked and not _is_option(conf, line.section, line.option):
             yield _no_option(conf, line.section, line.option, line.place)
     for variable, group, option in origins.variables():
-        if _is_section(conf, group) and group not in silent and not _is_option(conf, group, option):
+        if _is_section(conf, group) and group not in unchecked and not _is_option(conf, group, option):
             yield _no_option(conf, group, option, variable)
 
 
 def _plugin_is_known(conf: cfg.ConfigOpts) -> bool:
-    """If none is named, or one that is not there, nobody can tell which options may stand beside that."""
+    """Return True if the options of the auth plugin are known: if it is set and installed."""
     try:
         section, _ = authplugin.register(conf)
     except loader.ConfigError:
@@ -118,20 +118,20 @@ def _old_names() -> frozenset[tuple[str, str]]:
 
 
 def _no_section(conf: cfg.ConfigOpts, line: origins.Line) -> Setting:
-    meant = difflib.get_close_matches(line.section.lower(), _sections(conf), 1, _NEAR)
+    similar = difflib.get_close_matches(line.section.lower(), _sections(conf), 1, _MIN_SIMILARITY)
     return Setting(
         f"[{line.section}]",
-        _NO_SECTION + (f", did you mean [{meant[0]}]?" if meant else ""),
-        bool(meant) or line.section.startswith(_OURS),
+        _NO_SECTION + (f", did you mean [{similar[0]}]?" if similar else ""),
+        bool(similar) or line.section.startswith(_OURS),
         line.place,
     )
 
 
 def _no_option(conf: cfg.ConfigOpts, section: str, option: str, place: str) -> Setting:
-    meant = difflib.get_close_matches(option, _options(conf, section), 1, _NEAR)
+    similar = difflib.get_close_matches(option, _options(conf, section), 1, _MIN_SIMILARITY)
     return Setting(
         f"[{section}] {option}",
-        _UNKNOWN + (f", did you mean {meant[0]}?" if meant else ""),
-        bool(meant) or section == _OURS,
+        _UNKNOWN + (f", did you mean {similar[0]}?" if similar else ""),
+        bool(similar) or section == _OURS,
         place,
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll db`: create the schema, say which it is, complete old rows, and look for inconsistencies."""
+"""`plimsoll db`: create the schema, print its revision, complete old rows, and find contradictions."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def db() -> None:
     """
 
 
-@db.command(short_help="Create what is missing.")
+@db.command(short_help="Create missing tables.")
 @configured
 def sync(program: Program) -> None:
-    """Bring the database to the schema this release needs.
+    """Create or upgrade the tables that this release needs.
 
-    An empty database gets every table. One that openstack-placement 16.0.0 made and filled gets Plimsoll's own
-    tables beside its own, which stay as they are. Done twice, it does nothing the second time.
+    An empty database gets every table. A database of openstack-placement 16.0.0 gets Plimsoll's own tables in
+    addition; the existing ones stay unchanged. If nothing is missing, nothing is changed.
 
     \b
     Example:
@@ -43,7 +43,7 @@ def sync(program: Program) -> None:
 @db.command(short_help="Print the schema's revision.")
 @configured
 def version(program: Program) -> None:
-    """Print the revision of the Placement schema, or None when there is none.
+    """Print the revision of the Placement schema, or None if there is none.
 
     \b
     Example:
@@ -58,7 +58,7 @@ def version(program: Program) -> None:
 def stamp(program: Program, revision: str) -> None:
     """Record that the database is at REVISION of the Placement schema, without changing any table.
 
-    REVISION may be shortened; `head` is the newest, `base` is none.
+    REVISION may be abbreviated; `head` is the newest, `base` is none.
 
     \b
     Example:
@@ -68,13 +68,13 @@ def stamp(program: Program, revision: str) -> None:
 
 
 @db.command("online_data_migrations", short_help="Complete old rows.")
-@click.option("--max-count", metavar="N", help="Migrate so many rows at most, in one batch.")
+@click.option("--max-count", metavar="N", help="Migrate at most N rows, in one batch.")
 @configured
 def online_data_migrations(program: Program, max_count: str | None) -> int:
-    """Complete rows that older Placements left incomplete, also while the service runs.
+    """Complete rows that older releases of Placement left incomplete. The service may run meanwhile.
 
     Exits 0 when nothing is left to do, 1 when there may be more after --max-count rows, 2 when a migration failed,
-    127 when the count is none.
+    127 when N is not a positive number.
 
     \b
     Example:
@@ -83,13 +83,13 @@ def online_data_migrations(program: Program, max_count: str | None) -> int:
     return db_commands.migrate_data(program.load(), max_count)
 
 
-@db.command(short_help="Look for contradictions.")
+@db.command(short_help="Find contradictions.")
 @configured
 def verify(program: Program) -> int:
-    """Look for rows that contradict each other, and for answers that contradict the rows.
+    """Find rows that contradict each other, and rows that a service cannot load.
 
-    Exits 1 if anything is at fault. A note, such as an inventory with more used than its capacity, is no fault by
-    itself; the remedy printed with it names the causes. May run beside the service.
+    Exits 1 if there is a fault. A note, such as an inventory with more used than its capacity, is not a fault by
+    itself; the remedy printed with it names the causes. The service may run meanwhile.
 
     \b
     Example:
@@ -109,7 +109,7 @@ def verify(program: Program) -> int:
 
 
 def _verify_memory_too(conf: cfg.ConfigOpts) -> list[integrity.IntegrityFinding]:
-    # Imported here because it imports everything, which the other commands need not wait for.
+    # Imported here because it imports all layers, which takes time and which other commands do not need.
     from plimsoll.bootstrap import verify as verify_all
 
     return verify_all(conf)
@@ -120,7 +120,7 @@ def _print(findings: list[integrity.IntegrityFinding], where: str) -> None:
     for finding in findings:
         colour = "red" if finding.severity == "fault" else "yellow"
         times = f" ({finding.count} times)" if finding.count > 1 else ""
-        console.print(f"[bold {colour}]{finding.severity:5}[/]  {escape(finding.what)}{times}")
+        console.print(f"[bold {colour}]{finding.severity:5}[/]  {escape(finding.problem)}{times}")
         for place in finding.where:
             console.print(f"       {escape(place)}")
         if finding.count > len(finding.where) > 0:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is done to a database by the commands that Placement has too, under whichever name they were called.
+"""The database commands that Placement has too, for `plimsoll db` and for `placement-manage db`.
 
-They print what Placement's print, and return what those exit with. What goes wrong is a click.ClickException.
+They print the same texts as Placement's and return the same exit status. Errors are raised as click.ClickException.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def stamp(conf: cfg.ConfigOpts, revision: str) -> None:
 
 
 def migrate_data(conf: cfg.ConfigOpts, max_count: str | None) -> int:
-    """In batches until all is done, or one batch of so many rows."""
+    """Migrate in batches until all is done, or one batch of `max_count` rows."""
     if max_count is None:
         click.echo(f"Running batches of {BATCH} until complete")
         return _migrate(conf, BATCH, until_complete=True)
@@ -58,7 +58,7 @@ def _migrate(conf: cfg.ConfigOpts, limit: int, *, until_complete: bool) -> int:
     settings = data_migrations.MigrationSettings(
         conf.placement.incomplete_consumer_project_id, conf.placement.incomplete_consumer_user_id
     )
-    totals: dict[str, data_migrations.Outcome] = {}
+    totals: dict[str, data_migrations.MigrationCount] = {}
     with database(conf) as opened:
         while True:
             batch = data_migrations.run_batch(opened, limit, settings)
@@ -68,7 +68,7 @@ def _migrate(conf: cfg.ConfigOpts, limit: int, *, until_complete: bool) -> int:
             for name, outcome in batch.outcomes.items():
                 if outcome.found:
                     click.echo(f"{outcome.found} rows matched query {name}, {outcome.done} migrated")
-                totals[name] = totals.get(name, data_migrations.Outcome()) + outcome
+                totals[name] = totals.get(name, data_migrations.MigrationCount()) + outcome
             ran = sum(outcome.done for outcome in batch.outcomes.values())
             if not (until_complete and ran):
                 break

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll policy`: which rules are in force, may this caller do that, and what is wrong with the policy files."""
+"""`plimsoll policy`: list the rules in force, check what a caller may do, find mistakes in the policy files."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from plimsoll.access import (
 )
 from plimsoll.access.policy_rules import list_rules
 from plimsoll.access.policy_sample import sample as sample_text
-from plimsoll.cli.settings import Broken, Program, configured, load_policy, oslo_policy_hushed
+from plimsoll.cli.settings import CheckImpossible, Program, configured, load_policy, silence_oslo_policy
 
-FINE, DENIED, BROKEN = 0, 1, Broken.exit_code
+FINE, DENIED, BROKEN = 0, 1, CheckImpossible.exit_code
 
 
 @click.group()
 def policy() -> None:
-    """Look at the policy: who may do what.
+    """Show and check the policy: which callers may do what.
 
     \b
     Example:
@@ -42,9 +42,9 @@ def policy() -> None:
 @click.option("--json", "in_json", is_flag=True, help="Print JSON instead of a table.")
 @configured
 def list_(program: Program, in_json: bool) -> None:
-    """Show every rule with the check that is in force, where that comes from, and what it guards.
+    """Show every rule with the check in force, the place where it is defined, and the operations that it guards.
 
-    A check comes from the default, from a policy file, or from a file that overrides it by a deprecated name.
+    A check is the default, or defined in a policy file, by the rule's name or by a deprecated name.
 
     \b
     Example:
@@ -62,7 +62,7 @@ def list_(program: Program, in_json: bool) -> None:
     _print(table)
 
 
-@policy.command(short_help="Print a policy file to start from.")
+@policy.command(short_help="Print a sample policy file.")
 @configured
 def sample(program: Program) -> None:
     """Print a policy file with every rule and its default, all of it commented out.
@@ -74,15 +74,19 @@ def sample(program: Program) -> None:
     click.echo(sample_text(), nl=False)
 
 
-@policy.command(short_help="May this caller? Is anything wrong?")
+@policy.command(short_help="Check what a caller may do, and find mistakes.")
 @click.argument("rule", required=False)
 @click.option("--roles", metavar="A,B", help="The roles of the caller, separated by commas.")
 @click.option("--user", metavar="ID", help="The user.")
 @click.option("--project", metavar="ID", help="The project that the caller's token is for.")
-@click.option("--domain", metavar="ID", help="The domain that it is for, instead of a project.")
-@click.option("--system-scope", metavar="SCOPE", help="`all` if it is for the system, instead of a project.")
+@click.option("--domain", metavar="ID", help="The domain that the token is for, instead of a project.")
 @click.option(
-    "--target-project", metavar="ID", help="The project that is asked about; the caller's own if left out."
+    "--system-scope", metavar="SCOPE", help="`all` if the token is for the system, instead of a project."
+)
+@click.option(
+    "--target-project",
+    metavar="ID",
+    help="The project that the request is about; by default the caller's own.",
 )
 @configured
 def check(
@@ -95,12 +99,12 @@ def check(
     system_scope: str | None,
     target_project: str | None,
 ) -> int:
-    """Look for mistakes in the policy files, and say what a caller may do.
+    """Find mistakes in the policy files, and show what a caller may do.
 
-    With RULE: may the caller? Exits 0 if so, 1 if not, 2 if the policy is broken or there is no such rule.
+    With RULE: exits 0 if the rule allows the caller, 1 if not, 2 if the policy is broken or there is no such rule.
 
-    Without: all that is wrong with the files and, if a caller is described, a table of all rules. Exits 0 if all
-    is well, 1 on a warning, 2 if something is broken.
+    Without RULE: prints all mistakes in the files and, if a caller is described, a table of all rules. Exits 0 if
+    nothing is wrong, 1 on a warning, 2 if something is broken.
 
     \b
     Examples:
@@ -124,8 +128,8 @@ def check(
     rules = {each.name: each for each in policy_review.rules_in_force(loaded, written)}
     if rule is not None:
         if rule not in {each.name for each in list_rules()}:
-            raise Broken(
-                f"There is no rule {rule}.{policy_review.similar(rule)} `plimsoll policy list` shows all."
+            raise CheckImpossible(
+                f"There is no rule {rule}.{policy_review.suggest_rule(rule)} `plimsoll policy list` shows all."
             )
         allowed = loaded.allows(rule, caller, target)
         click.echo(f"{'allowed' if allowed else 'denied'}: {rule} is for {rules[rule].check or '@'}")
@@ -150,15 +154,15 @@ def _load(conf: cfg.ConfigOpts) -> Policy:
     try:
         return load_policy(conf)
     except PolicyError as error:
-        raise Broken(str(error)) from error
+        raise CheckImpossible(str(error)) from error
 
 
 def _written(conf: cfg.ConfigOpts) -> list[policy_files.Override]:
     try:
-        with oslo_policy_hushed():
+        with silence_oslo_policy():
             return policy_files.read_all(conf)
-    except policy_files.BrokenFile as error:  # since it was loaded a moment ago
-        raise Broken(str(error)) from error
+    except policy_files.BrokenFile as error:  # it has changed since it was loaded
+        raise CheckImpossible(str(error)) from error
 
 
 def _report(findings: Sequence[policy_review.PolicyFinding]) -> None:
@@ -166,7 +170,7 @@ def _report(findings: Sequence[policy_review.PolicyFinding]) -> None:
     for finding in findings:
         colour = "red" if finding.severity == "fault" else "yellow"
         console.print(
-            f"[bold {colour}]{finding.severity:7}[/]  {escape(finding.place)}: {escape(finding.what)}"
+            f"[bold {colour}]{finding.severity:7}[/]  {escape(finding.place)}: {escape(finding.message)}"
         )
 
 
@@ -189,7 +193,7 @@ def _table(*headers: str) -> Table:
 
 
 def _print(table: Table) -> None:
-    # Whoever reads it through a pipe wants whole lines.
+    # Without a terminal, as in a pipe, rows must not be wrapped.
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=250)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What `plimsoll status upgrade check` finds beyond Placement's own checks, for an operator about to take over.
+"""The checks of `plimsoll status upgrade check` beyond Placement's own, before a Placement database is taken over.
 
-Each result says what was found, what that means and what to run. A failure has to be seen to first; with a warning
-the service works, though not on all rows; everything else is told and is well.
+Each result has the finding, its consequence and the command to run. A failure must be fixed first; with a warning the
+service works, but not on all rows; other results are informational.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from plimsoll.storage.maintenance import (
     preflight,
 )
 
-SHOWN = 5
+MAX_LISTED = 5
 
-_COMPLETE = "Run `plimsoll db online_data_migrations`; it may run beside the service."
+_COMPLETE = "Run `plimsoll db online_data_migrations`; the service may run meanwhile."
 _NAMELESS = (
     "Providers without a name: {providers}. Plimsoll finds providers by name and may not start. Run"
     " `UPDATE resource_providers SET name = uuid WHERE name IS NULL` while Placement is stopped."
@@ -37,11 +37,11 @@ _NAMELESS = (
 
 
 def run(conf: cfg.ConfigOpts, database: Database) -> Iterator[Result]:
-    """Every check that makes sense on this database, in the order in which an operator sees to things."""
+    """Run every check that applies to this database, in the order in which an operator fixes problems."""
     yield _settings(conf)
     try:
-        # What cannot be used at all says so at the first contact, and nothing else can be asked of it.
-        keeping = database.keeping()
+        # The first query. If the database cannot be used at all, no other check can run.
+        semantics = database.semantics()
     except UnusableDatabaseError as error:
         yield Result("Database", Code.FAILURE, str(error))
         return
@@ -56,8 +56,8 @@ def run(conf: cfg.ConfigOpts, database: Database) -> Iterator[Result]:
         yield _consumers(connection)
         yield from _rows(connection)
         yield _names(
-            preflight.nameless(connection),
-            preflight.names_taken_for_the_same(connection, keeping),
+            preflight.unnamed_providers(connection),
+            preflight.colliding_names(connection, semantics),
             connection,
         )
         worker = _worker(connection, database)
@@ -67,35 +67,31 @@ def run(conf: cfg.ConfigOpts, database: Database) -> Iterator[Result]:
 
 
 def _settings(conf: cfg.ConfigOpts) -> Result:
-    found = config_lint.settings(conf)
+    found = config_lint.lint(conf)
     if not found:
-        return Result(
-            "MigrationSettings", details="All settings that were found mean here what they mean to Placement."
-        )
-    code = Code.WARNING if any(setting.matters for setting in found) else Code.SUCCESS
+        return Result("Settings", details="All settings have the same effect as in Placement.")
+    code = Code.WARNING if any(setting.is_warning for setting in found) else Code.SUCCESS
     listed = "; ".join(f"{setting.place}: {setting.meaning}" for setting in found)
-    return Result(
-        "MigrationSettings", code, f"These mean something else here than to Placement, or nothing. {listed}."
-    )
+    return Result("Settings", code, f"These have another effect than in Placement, or none. {listed}.")
 
 
 def _database(connection: Connection, where: str, conf: cfg.ConfigOpts) -> Result:
     server = preflight.server(connection)
     found = f"{server}, at {where}."
-    plain = preflight.without_transactions(connection)
+    plain = preflight.non_transactional_tables(connection)
     if plain:
         return Result(
             "Database",
             Code.FAILURE,
-            f"{found} These tables are not kept by InnoDB, so that half a write would stay: {', '.join(plain)}."
+            f"{found} These tables do not use InnoDB, so a failed write would be stored in part: {', '.join(plain)}."
             " Run `ALTER TABLE <table> ENGINE = InnoDB` for each of them while Placement is stopped.",
         )
     if server.is_galera and not conf.plimsoll.causal_reads:
         return Result(
             "Database",
             Code.WARNING,
-            f"{found} With [plimsoll]causal_reads = false an answer through one node may lack what was just written"
-            " through another. Leave it out, unless all workers use the same node.",
+            f"{found} With [plimsoll]causal_reads = false a read through one node may lack recent writes through"
+            " another. Remove this setting, unless all workers use the same node.",
         )
     return Result("Database", details=f"{found} It can be used.")
 
@@ -105,11 +101,11 @@ def _placement_schema(schema: preflight.SchemaState) -> Result:
         return Result("Placement Schema", Code.FAILURE, schema.obstacle)
     if schema.is_empty:
         return Result(
-            "Placement Schema", details="There is nothing yet. `plimsoll db sync` creates every table."
+            "Placement Schema", details="The database is empty. `plimsoll db sync` creates every table."
         )
     return Result(
         "Placement Schema",
-        details=f"It is at revision {schema.revision}, which is the one that Plimsoll works on.",
+        details=f"It is at revision {schema.revision}, which Plimsoll supports.",
     )
 
 
@@ -117,24 +113,24 @@ def _own_tables(schema: preflight.SchemaState) -> Result:
     check = "Plimsoll Tables"
     match schema.own_revision:
         case tables.OWN_HEAD:
-            return Result(check, details=f"They are there, at revision {tables.OWN_HEAD}.")
+            return Result(check, details=f"They exist, at revision {tables.OWN_HEAD}.")
         case None:
             listed = ", ".join(sorted(tables.own.tables))
             return Result(
                 check,
-                details=f"They are not there yet. `plimsoll db sync` adds {listed} and touches nothing else.",
+                details=f"They do not exist yet. `plimsoll db sync` adds {listed} and changes nothing else.",
             )
         case revision if revision > tables.OWN_HEAD:
             return Result(
                 check,
                 Code.FAILURE,
-                f"They are at revision {revision}, which this release does not know: a newer Plimsoll made them."
-                " Run that one.",
+                f"They are at revision {revision}, which is newer than this release supports. Run the newer release of"
+                " Plimsoll that created them.",
             )
         case revision:
             return Result(
                 check,
-                details=f"They are at revision {revision}. `plimsoll db sync` brings them to {tables.OWN_HEAD}.",
+                details=f"They are at revision {revision}. `plimsoll db sync` upgrades them to {tables.OWN_HEAD}.",
             )
 
 
@@ -146,8 +142,8 @@ def _roots(connection: Connection) -> Result:
     return Result(
         check,
         Code.FAILURE,
-        f"{_counted(rootless, 'provider')} without a root: no answer shows them and nothing can be placed on them,"
-        f" as it is with Placement. {_COMPLETE}",
+        f"{_counted(rootless, 'provider')} without a root: no response shows them and nothing can be placed on them,"
+        f" as in Placement. {_COMPLETE}",
     )
 
 
@@ -159,54 +155,54 @@ def _consumers(connection: Connection) -> Result:
     return Result(
         check,
         Code.WARNING,
-        f"{_counted(unrecorded, 'consumer')} without a record: what they hold counts as used, but no answer shows"
-        f" who holds it. {_COMPLETE}",
+        f"{_counted(unrecorded, 'consumer')} without a record: their allocations count as used, but no response shows"
+        f" them. {_COMPLETE}",
     )
 
 
 def _rows(connection: Connection) -> Iterator[Result]:
     findings = integrity.verify(connection)
-    # Rows that only want completing have checks of their own.
+    # Incomplete rows have checks of their own.
     faults = [each for each in findings if each.severity == "fault" and "online_data" not in each.remedy]
     if faults:
-        kinds = "; ".join(f"{fault.what} ({_times(fault.count)})" for fault in faults)
+        kinds = "; ".join(f"{fault.problem} ({_times(fault.count)})" for fault in faults)
         yield Result(
             "Contradicting Rows",
             Code.WARNING,
-            f"{kinds}. Plimsoll starts all the same; what it answers about these rows may surprise. Run"
-            " `plimsoll db verify`, which says where they are and what to do.",
+            f"{kinds}. Plimsoll starts, but its responses about these rows may be wrong. Run `plimsoll db verify`,"
+            " which prints the rows and what to do.",
         )
     else:
         yield Result("Contradicting Rows", details="No row contradicts another.")
     past = [each for each in findings if each.severity == "note" and each.where]
     for note in past:
         some = _listed(note.where, note.count)
-        yield Result("Capacity", details=f"There are {note.what}: {some}. {note.remedy}")
+        yield Result("Capacity", details=f"There are {note.problem}: {some}. {note.remedy}")
     if not past:
         yield Result("Capacity", details="No inventory has more used than its capacity.")
 
 
-def _names(nameless: Sequence[str], alike: Sequence[str], connection: Connection) -> Result:
+def _names(unnamed_providers: Sequence[str], alike: Sequence[str], connection: Connection) -> Result:
     check = "Names"
-    if nameless:
+    if unnamed_providers:
         return Result(
             check,
             Code.FAILURE,
-            _NAMELESS.format(providers=_listed(nameless)),
+            _NAMELESS.format(providers=_listed(unnamed_providers)),
         )
-    several = preflight.collations(connection)
+    several = preflight.mixed_collations(connection)
     if alike or several:
         mixed = "; ".join(f"{collation}: {_listed(columns)}" for collation, columns in several.items())
         return Result(
             check,
             Code.WARNING,
             "Plimsoll compares all texts by the collation of the table resource_providers."
-            + (f" The columns differ in theirs ({mixed})." if several else "")
-            + (f" These would be taken for the same: {_listed(alike)}." if alike else "")
-            + " Give all of Placement's tables one collation, with"
+            + (f" The columns have different collations ({mixed})." if several else "")
+            + (f" These names would be treated as equal: {_listed(alike)}." if alike else "")
+            + " Give all of Placement's tables the same collation, with"
             " `ALTER TABLE <table> CONVERT TO CHARACTER SET ... COLLATE ...`, while Placement is stopped.",
         )
-    return Result(check, details="Names that the database keeps apart, Plimsoll keeps apart.")
+    return Result(check, details="Names that are different in the database are different in Plimsoll.")
 
 
 def _worker(connection: Connection, database: Database) -> Result:
@@ -214,21 +210,21 @@ def _worker(connection: Connection, database: Database) -> Result:
     size = preflight.size(connection)
     began = time.monotonic()
     try:
-        load_world(connection, database.keeping())
+        load_world(connection, database.semantics())
     except Exception as error:
         return Result(
             check,
             Code.FAILURE,
-            f"The rows cannot be read into memory, so that no worker can start: {error!r}. Run `plimsoll db verify`"
-            " and mend what it finds.",
+            f"The rows cannot be loaded into memory, so no worker can start: {error!r}. Run `plimsoll db verify`"
+            " and fix what it finds.",
         )
     return Result(
         check,
         details=f"{size.providers:,} providers with {size.inventories:,} inventories, which a worker reads in"
         f" {time.monotonic() - began:.1f} s when it starts and keeps in memory; {size.consumers:,} consumers with"
         f" {size.allocations:,} allocations, which stay in the database. A worker needs about"
-        f" {size.worker_bytes // 1_000_000:,} MB of memory, and {size.worker_bytes_at_worst // 1_000_000:,} MB while"
-        " it reads everything anew or lists all providers.",
+        f" {size.worker_bytes // 1_000_000:,} MB of memory, and {size.worker_bytes_peak // 1_000_000:,} MB while"
+        " it reloads everything or lists all providers.",
     )
 
 
@@ -236,14 +232,14 @@ def _change_log(connection: Connection) -> Result:
     check = "Change Log"
     others = foreign_writes.find(connection)
     if others is None:
-        return Result(check, details="Nobody else has written since Plimsoll's last change.")
+        return Result(check, details="No other program has written since Plimsoll's last change.")
     return Result(
         check,
         Code.WARNING,
-        f"Somebody else has written to this database: its newest row is of {_time(others.newest_row)}, the last"
-        f" change that Plimsoll knows of is of {_time(others.last_change)} (UTC). A worker that starts now reads"
-        " everything; one that has run all the while does not know of it. Stop Placement and run"
-        " `plimsoll db sync`, which tells them all.",
+        f"Another program has written to this database: its newest row is of {_time(others.newest_row)}, the last"
+        f" change in Plimsoll's change log is of {_time(others.last_change)} (UTC). A worker that starts now loads"
+        " everything; a running worker does not have these rows. Stop Placement and run `plimsoll db sync`, which"
+        " makes all workers reload.",
     )
 
 
@@ -260,5 +256,5 @@ def _times(number: int) -> str:
 
 
 def _listed(places: Sequence[str], count: int | None = None) -> str:
-    more = (len(places) if count is None else count) - SHOWN
-    return ", ".join(places[:SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+    more = (len(places) if count is None else count) - MAX_LISTED
+    return ", ".join(places[:MAX_LISTED]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The outcome of a check before an upgrade, in the codes and the form of Placement's."""
+"""The results of upgrade checks, with the codes and the format of Placement's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TITLE = "Upgrade Check Results"
 
 
 class Code(enum.IntEnum):
-    """The outcome of a check, and the exit status of the command: the worst of all."""
+    """The outcome of a check. The highest one is the exit status of the command."""
 
     SUCCESS = 0
     WARNING = 1
@@ -25,7 +25,7 @@ class Code(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one check found."""
+    """The result of one check."""
 
     check: str
     code: Code = Code.SUCCESS

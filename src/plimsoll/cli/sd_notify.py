@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tells the service manager that started us how far we are, if it has asked to be told (systemd's Type=notify)."""
+"""Notify the service manager of the state of the service, if it passes a socket for it (systemd's Type=notify)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ VARIABLE = "NOTIFY_SOCKET"
 READY = "READY=1"
 
 
-def tell(state: str) -> None:
-    """A manager that cannot be told any more does not keep us from serving."""
+def notify(state: str) -> None:
+    """Send the state to the service manager. Errors are ignored: the service runs without it."""
     address = os.environ.get(VARIABLE, "")
     if not address:
         return
-    if address.startswith("@"):  # a name without a file
+    if address.startswith("@"):  # an abstract socket, without a file
         address = "\0" + address[1:]
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:

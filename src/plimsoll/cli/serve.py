@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll serve`: check the settings and the exposure, log what is ignored, print where it listens, serve.
+"""`plimsoll serve`: check the settings and the address, log ignored settings, print the address, serve.
 
-Development authentication is never offered to other machines unless the operator said so, and nothing is
-listened on that somebody else already serves.
+It refuses noauth2 on an address that other machines can reach unless the operator allows it, and a port that is in use.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from rich.markup import escape
 import plimsoll
 from plimsoll.access.loopback import is_loopback
 from plimsoll.cli import config_lint, sd_notify
-from plimsoll.cli.settings import Program, check_identity, configured, database, load_policy, plainly_failing
+from plimsoll.cli.settings import Program, check_identity, configured, database, load_policy, one_line_errors
 from plimsoll.config import loader, log_destination, logging_setup
 from plimsoll.config.database_url import VARIABLE, database_url, open_database
 from plimsoll.http.middleware import mount
@@ -34,26 +33,28 @@ from plimsoll.server.sockets import Listen
 LOG = logging.getLogger(__name__)
 
 _INSECURE = (
-    "With auth_strategy = noauth2 anybody who can reach {host} can change everything. Serve on 127.0.0.1, or set"
-    " [api]auth_strategy = keystone; or, if that network is yours alone, [plimsoll]allow_insecure_noauth = true."
+    "With auth_strategy = noauth2 every client that can reach {host} can change everything. Serve on 127.0.0.1, or set"
+    " [api]auth_strategy = keystone; or, if only you can use that network, [plimsoll]allow_insecure_noauth = true."
 )
 _SET_BY_DEV = ("environment variable OS_API__AUTH_STRATEGY", "environment variable OS_DEFAULT__STATE_PATH")
-_TAKEN = "Cannot listen on {host}:{port}: {reason}. Stop what serves there, or choose another --port."
+_CANNOT_LISTEN = (
+    "Cannot listen on {host}:{port}: {reason}. Stop the program that uses it, or choose another --port."
+)
 
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
-    "--port", default=8778, show_default=True, type=click.IntRange(0, 65535), help="0 takes one that is free."
+    "--port", default=8778, show_default=True, type=click.IntRange(0, 65535), help="0 for any free port."
 )
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1), help="Worker processes.")
-@click.option("--prefix", metavar="PATH", help="Serve under this path, and nothing beside it.")
+@click.option("--prefix", metavar="PATH", help="Serve under this path only.")
 @click.option("--dev", is_flag=True, help="Development: a SQLite database under ./var, and noauth2.")
 @configured
 def serve(program: Program, host: str, port: int, workers: int, prefix: str | None, dev: bool) -> None:
     """Serve the Placement API.
 
-    The database is the one of [placement_database]connection. Prepare it with `plimsoll db sync`, or set
+    The database is [placement_database]connection. Create its tables with `plimsoll db sync`, or set
     [placement_database]sync_on_startup. With --dev it is ./var/plimsoll.sqlite, which is created.
 
     \b
@@ -62,19 +63,19 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
       plimsoll serve --host 10.0.0.5 --workers 4 --config-file /etc/placement/placement.conf
       plimsoll serve --prefix /placement
 
-    SIGTERM and SIGINT let requests finish and end it. SIGHUP has workers read the configuration anew, one
-    after the other, and drops no request.
+    SIGTERM and SIGINT stop the service after its requests have finished. SIGHUP replaces the workers, one after
+    the other, by workers that read the configuration again; no request is dropped.
     """
     if dev:
-        _choose_development()
+        _set_development_defaults()
     if prefix is not None:
         os.environ["OS_PLIMSOLL__PREFIX"] = prefix
     conf = program.load()
     address, port = _free_address(host, port)
     _check_exposure(conf, address)
-    _try_out(conf)
+    _check_settings(conf)
     identity = _check_identity(conf)
-    _begin_to_log(conf)
+    _set_up_logging(conf)
     _log_findings(conf, dev)
     where = _prepare_database(conf)
     if program.config_files:
@@ -83,14 +84,14 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
     supervisor.run(
         listen,
         _limits(conf),
-        when_ready=lambda: _greet(conf, listen, where, identity),
-        read_limits=_Rereading(program, address, conf, dev),
+        when_ready=lambda: _print_banner(conf, listen, where, identity),
+        read_limits=_ConfigurationReload(program, address, conf, dev),
     )
-    _settle(conf)
+    _checkpoint_sqlite(conf)
 
 
-class _Rereading:
-    """What SIGHUP begins with: no worker is replaced before the new configuration is known to be good."""
+class _ConfigurationReload:
+    """Reads and checks the configuration on SIGHUP, before a worker is replaced."""
 
     def __init__(self, program: Program, address: str, conf: cfg.ConfigOpts, dev: bool) -> None:
         self._program = program
@@ -102,12 +103,14 @@ class _Rereading:
         conf = self._program.load()
         try:
             _check_exposure(conf, self._address)
-            _try_out(conf)
+            _check_settings(conf)
             _check_identity(conf)
-            _begin_to_log(conf)
+            _set_up_logging(conf)
         except click.ClickException:
             with contextlib.suppress(loader.ConfigError):
-                logging_setup.set_up(self._last_good)  # so that what is wrong is said where the log has been
+                logging_setup.set_up(
+                    self._last_good
+                )  # so that the error is logged to the previous destination
             raise
         _log_findings(conf, self._dev)
         self._last_good = conf
@@ -123,8 +126,8 @@ def _check_exposure(conf: cfg.ConfigOpts, address: str) -> None:
         raise click.ClickException(_INSECURE.format(host=address))
 
 
-def _choose_development() -> None:
-    """Set what --dev stands for. A database or a state_path that the environment names is kept; files are not asked."""
+def _set_development_defaults() -> None:
+    """Set the environment variables of --dev. A database or state_path in the environment stays; files are ignored."""
     os.environ["OS_API__AUTH_STRATEGY"] = "noauth2"
     state = os.environ.setdefault("OS_DEFAULT__STATE_PATH", str(Path("var").absolute()))
     if VARIABLE not in os.environ:
@@ -133,7 +136,7 @@ def _choose_development() -> None:
 
 
 def _free_address(host: str, port: int) -> tuple[str, int]:
-    """The address as numbers, after trying it."""
+    """Return the address and port as numbers, after checking that they can be bound."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -144,22 +147,22 @@ def _free_address(host: str, port: int) -> tuple[str, int]:
             bound = trial.getsockname()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise click.ClickException(_TAKEN.format(host=host, port=port, reason=reason)) from error
+        raise click.ClickException(_CANNOT_LISTEN.format(host=host, port=port, reason=reason)) from error
     return str(bound[0]), int(bound[1])
 
 
 def _is_exposed(conf: cfg.ConfigOpts, address: str) -> bool:
-    """Would strangers be believed without a proof?"""
+    """Return True if other machines could send requests with tokens that are not verified."""
     if conf.api.auth_strategy != "noauth2" or conf.plimsoll.allow_insecure_noauth:
         return False
     return not is_loopback(address)
 
 
 def _check_identity(conf: cfg.ConfigOpts) -> str:
-    """How callers prove who they are, in words; or the end of the command if the settings for that are wrong."""
+    """Return a description of the authentication; exit with an error if its settings are wrong."""
     if conf.api.auth_strategy == "noauth2":
-        return "noauth2: the token names the user, and nobody checks it"
-    with plainly_failing():
+        return "noauth2: the token is the user's name and is not verified"
+    with one_line_errors():
         complete = check_identity(conf)
     return (
         "keystone"
@@ -168,30 +171,30 @@ def _check_identity(conf: cfg.ConfigOpts) -> str:
     )
 
 
-def _try_out(conf: cfg.ConfigOpts) -> None:
-    """Fail here, in one line, on settings that would keep each worker from starting."""
-    with plainly_failing():
+def _check_settings(conf: cfg.ConfigOpts) -> None:
+    """Exit with a one-line error on settings with which no worker could start."""
+    with one_line_errors():
         open_database(conf).dispose()
         load_policy(conf)
-        log_destination.settle(conf)
+        log_destination.prepare(conf)
 
 
-def _begin_to_log(conf: cfg.ConfigOpts) -> None:
-    """Also in this process: what becomes of workers is told by it."""
-    with plainly_failing():
+def _set_up_logging(conf: cfg.ConfigOpts) -> None:
+    """Set up logging in this process too: the supervisor logs starts and ends of workers."""
+    with one_line_errors():
         logging_setup.set_up(conf)
 
 
 def _log_findings(conf: cfg.ConfigOpts, dev: bool) -> None:
-    """Log what `plimsoll config check` reports: warnings, such as a misspelt section, and notes."""
-    for setting in config_lint.settings(conf):
+    """Log the findings of `plimsoll config check`: warnings, such as a misspelt section, and notes."""
+    for setting in config_lint.lint(conf):
         if dev and setting.written in _SET_BY_DEV:
             continue
-        LOG.log(logging.WARNING if setting.matters else logging.INFO, "Settings: %s", setting)
+        LOG.log(logging.WARNING if setting.is_warning else logging.INFO, "Settings: %s", setting)
 
 
 def _prepare_database(conf: cfg.ConfigOpts) -> str:
-    # Imported here because it imports everything, which the other commands need not wait for.
+    # Imported here because it imports all layers, which takes time and which other commands do not need.
     from plimsoll.bootstrap import prepare_database
 
     with database(conf, retry=True) as opened:
@@ -199,20 +202,23 @@ def _prepare_database(conf: cfg.ConfigOpts) -> str:
         return opened.where
 
 
-def _settle(conf: cfg.ConfigOpts) -> None:
-    """Workers end without closing anything. Whoever closes an SQLite file last leaves it whole, with no log."""
+def _checkpoint_sqlite(conf: cfg.ConfigOpts) -> None:
+    """Open and close an SQLite database: the last connection that closes merges its write-ahead log into the file.
+
+    Workers exit without closing their connections.
+    """
     if not database_url(conf).startswith("sqlite"):
         return
     with database(conf) as opened, opened.write():
         pass
 
 
-def _greet(conf: cfg.ConfigOpts, listen: Listen, where: str, identity: str) -> None:
-    sd_notify.tell(sd_notify.READY)
+def _print_banner(conf: cfg.ConfigOpts, listen: Listen, where: str, identity: str) -> None:
+    sd_notify.notify(sd_notify.READY)
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     workers = f"{listen.workers}, each with up to {conf.plimsoll.threads} requests at a time"
     durable = "" if conf.placement_database.sqlite_synchronous else ", fast and NOT durable"
-    url = listen.url + mount.normal(conf.plimsoll.prefix)
+    url = listen.url + mount.normalize_prefix(conf.plimsoll.prefix)
     console.print(f"[bold]Plimsoll {plimsoll.__version__}[/] listens on [bold]{url}[/]")
     console.print(f"  database  {escape(where)}{durable}")
     console.print(f"  workers   {workers}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every command starts from: the configuration, the database it names, and failures said in one line.
+"""Parts shared by all commands: the configuration, its database, and errors in one line.
 
 A configuration or a database that cannot be used ends a command with status 1 and the reason on stderr.
 """
@@ -28,15 +28,15 @@ from plimsoll.storage.errors import DatabaseFault
 from plimsoll.storage.schema.migrate import SchemaError
 
 
-class Broken(click.ClickException):
-    """Ends a command that checks something: there is nothing to check."""
+class CheckImpossible(click.ClickException):
+    """Ends a command that checks something with status 2: the check cannot run."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """How the command was called: the files and directories named so far."""
+    """The configuration files and directories named on the command line."""
 
     config_files: tuple[str, ...] = ()
 
@@ -46,7 +46,7 @@ class Program:
         )
 
     def load(self) -> cfg.ConfigOpts:
-        """The configuration, or the end of the command."""
+        """Return the configuration, or end the command with an error."""
         try:
             return loader.load(self.config_files)
         except loader.ConfigError as error:
@@ -59,7 +59,7 @@ _with_files = click.option(
     multiple=True,
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="Read settings from here; later files go before earlier ones.",
+    help="Read settings from this file; later files override earlier ones.",
 )
 _with_directories = click.option(
     "--config-dir",
@@ -67,7 +67,7 @@ _with_directories = click.option(
     multiple=True,
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False),
-    help="Read settings from the *.conf in here, which go before those of files.",
+    help="Read settings from the *.conf files in this directory; they override those of --config-file.",
 )
 
 
@@ -76,7 +76,7 @@ def with_config_files(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def configured(command: Callable[..., int | None]) -> Callable[..., None]:
-    """Give a command --config-file of its own, call it with the Program, and exit with what it returns."""
+    """Decorate a command: add --config-file and --config-dir, pass it the Program, exit with its return value."""
 
     @functools.wraps(command)
     def wrapped(config_files: tuple[str, ...], config_dirs: tuple[str, ...], **options: object) -> None:
@@ -89,11 +89,11 @@ def configured(command: Callable[..., int | None]) -> Callable[..., None]:
 
 @contextlib.contextmanager
 def database(conf: cfg.ConfigOpts, *, retry: bool = False) -> Iterator[Database]:
-    """The configured database for the time of a command; what goes wrong with it becomes the command's end.
+    """Open the configured database during a command; errors of the database end the command.
 
-    A command at a terminal fails at the first attempt to connect; the service retries.
+    A command fails at the first failed connection; the service retries.
     """
-    with plainly_failing():
+    with one_line_errors():
         opened = open_database(conf, retry=retry)
         try:
             yield opened
@@ -108,19 +108,19 @@ def database(conf: cfg.ConfigOpts, *, retry: bool = False) -> Iterator[Database]
 
 
 def check_identity(conf: cfg.ConfigOpts) -> bool:
-    """Whether tokens can be validated. What is wrong is named with its place, where that can be told."""
+    """Return True if tokens can be validated. Raise an error, with its place if possible, if a setting is wrong."""
     authplugin.register(conf)
     return keystone.check(conf)
 
 
 def load_policy(conf: cfg.ConfigOpts) -> Policy:
-    with oslo_policy_hushed():
+    with silence_oslo_policy():
         return Policy(conf)
 
 
 @contextlib.contextmanager
-def plainly_failing() -> Iterator[None]:
-    """Say what is wrong with a setting, a policy or a database in one line instead of a traceback."""
+def one_line_errors() -> Iterator[None]:
+    """Report errors of settings, policy or database in one line instead of a traceback."""
     try:
         yield
     except (
@@ -137,21 +137,21 @@ def plainly_failing() -> Iterator[None]:
 
 
 def _in_one_line(error: Exception) -> str:
-    """The message without the line breaks that drivers put into it."""
+    """Return the message without the line breaks that drivers insert."""
     return " ".join(str(error).split())
 
 
 @contextlib.contextmanager
-def oslo_policy_hushed() -> Iterator[None]:
-    """What oslo.policy logs and warns of is said by others: by workers in the log, by `policy check` with its line."""
+def silence_oslo_policy() -> Iterator[None]:
+    """Suppress the log lines and warnings of oslo.policy: workers log them, and `policy check` prints its own."""
     logger = logging.getLogger("oslo_policy")
-    before, nowhere = logger.propagate, logging.NullHandler()
+    before, null_handler = logger.propagate, logging.NullHandler()
     logger.propagate = False
-    logger.addHandler(nowhere)
+    logger.addHandler(null_handler)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        logger.removeHandler(nowhere)
+        logger.removeHandler(null_handler)
         logger.propagate = before

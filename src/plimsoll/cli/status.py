@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll status upgrade check`: is anything left to do before the next release is installed?"""
+"""`plimsoll status upgrade check`: the checks before an upgrade."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plimsoll.cli.settings import Program, configured, database
 
 @click.group()
 def status() -> None:
-    """Say how the deployment is doing.
+    """Check the deployment.
 
     \b
     Example:
@@ -26,7 +26,7 @@ def status() -> None:
 
 @status.group()
 def upgrade() -> None:
-    """Before an upgrade.
+    """Checks before an upgrade.
 
     \b
     Example:
@@ -40,19 +40,19 @@ def upgrade() -> None:
 def check(program: Program, in_json: bool) -> int:
     """Check that nothing is left to do before an upgrade, or before Plimsoll takes over a Placement database.
 
-    Nothing is changed: it may run while Placement does. Exits 0 when all is well, 1 on a warning, 2 on a failure
-    that must be seen to first, 255 when the checks could not run.
+    It changes nothing, and Placement may run meanwhile. Exits 0 if nothing is wrong, 1 on a warning, 2 on a failure
+    that must be fixed first, 255 if the checks could not run.
 
     \b
     Example:
       plimsoll status upgrade check --json
     """
-    return upgradecheck.report(lambda: _for_ourselves(program.load()), in_json)
+    return upgradecheck.report(lambda: _run_checks(program.load()), in_json)
 
 
-def _for_ourselves(conf: cfg.ConfigOpts) -> Sequence[Result]:
-    """What an operator of Plimsoll wants to know, or one who is about to become that."""
-    # Imported here because it imports the domain, which other commands need not wait for.
+def _run_checks(conf: cfg.ConfigOpts) -> Sequence[Result]:
+    """Run Plimsoll's checks and Placement's check of the policy file."""
+    # Imported here because it imports the domain, which takes time and which other commands do not need.
     from plimsoll.cli import preflight
 
     with database(conf) as opened:

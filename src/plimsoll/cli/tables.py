@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tables of +, - and |, drawn exactly as Placement's commands draw them, for tools that read those."""
+"""Text tables of +, - and |, exactly as Placement's commands print them, for tools that parse them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def centred(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A header between rules, the rows, a rule; every cell in the middle of its column."""
+    """Format a table with a ruled header; cells are centred in their columns."""
     lines = [tuple(map(str, row)) for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     rule = "+".join(["", *("-" * (width + 2) for width in widths), ""])
@@ -20,7 +20,7 @@ def centred(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def boxed(title: str, cells: Sequence[str]) -> str:
-    """One column, left-aligned, with a rule after each cell; a cell may have several lines."""
+    """Format one left-aligned column with a rule after each cell; a cell may have several lines."""
     width = max(len(line) for cell in (title, *cells) for line in cell.splitlines())
     rule = f"+{'-' * (width + 2)}+"
     drawn = [rule]
@@ -31,7 +31,7 @@ def boxed(title: str, cells: Sequence[str]) -> str:
 
 
 def _centre(text: str, width: int) -> str:
-    # Where the room left over is odd, a text of even length has the larger half on its left.
-    room = width - len(text)
-    left = (room + 1 - len(text) % 2) // 2
-    return " " * left + text + " " * (room - left)
+    # If the padding is odd, a text of even length has the larger half on its left.
+    padding = width - len(text)
+    left = (padding + 1 - len(text) % 2) // 2
+    return " " * left + text + " " * (padding - left)

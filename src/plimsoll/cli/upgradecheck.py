@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Placement's own checks before an upgrade, in its order and its words, and how what checks find is told."""
+"""Placement's own upgrade checks, in its order and with its texts, and the output of check results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plimsoll.cli.results import Code, Result, as_json, as_table
 from plimsoll.cli.settings import database
 from plimsoll.storage.maintenance import data_migrations
 
-# Not one of the codes, so that nobody takes a check that could not run for one that failed.
+# Not one of `Code`, so that a check that could not run differs from one that failed.
 COULD_NOT_CHECK = 255
 
 _ROOTLESS = (
@@ -35,7 +35,7 @@ _JSON_POLICY = (
 
 
 def report(checks: Callable[[], Sequence[Result]], in_json: bool) -> int:
-    """Print what the checks find; what to exit with."""
+    """Print the results of the checks; return the exit status."""
     try:
         results = checks()
     except click.ClickException as error:
@@ -48,8 +48,8 @@ def report(checks: Callable[[], Sequence[Result]], in_json: bool) -> int:
     return max(result.code for result in results)
 
 
-def as_placement(conf: cfg.ConfigOpts) -> Sequence[Result]:
-    """What `placement-status upgrade check` checks, for tools that read that."""
+def reference_checks(conf: cfg.ConfigOpts) -> Sequence[Result]:
+    """Run the checks of `placement-status upgrade check`."""
     with database(conf) as opened, opened.read() as connection:
         rootless = data_migrations.count_rootless_providers(connection)
         unrecorded = data_migrations.count_incomplete_consumers(connection)
@@ -64,7 +64,7 @@ def as_placement(conf: cfg.ConfigOpts) -> Sequence[Result]:
 
 
 def policy_file(conf: cfg.ConfigOpts) -> Result:
-    """Is it in JSON, which no next release may read?"""
+    """Check that the policy file is not JSON, which is deprecated."""
     file = conf.find_file(conf.oslo_policy.policy_file)
     is_json = file is not None and fileutils.is_json(file)
     return Result("Policy File JSON to YAML Migration", *((Code.FAILURE, _JSON_POLICY) if is_json else ()))

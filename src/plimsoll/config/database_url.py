@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The database that the configuration names. There is no default: a misspelt section must not serve an empty cloud."""
+"""The configured database. There is no default: with one, a misspelt section would serve an empty database."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from plimsoll.storage.database import Database, DatabaseOptions, UnusableDatabas
 SECTION, OPTION = "placement_database", "connection"
 VARIABLE = f"OS_{SECTION}__{OPTION}".upper()
 
-# Lower than elsewhere: something is missing, so that a distant likeness is worth a question.
+# Lower than elsewhere: the setting is missing, so a less similar name is probably meant for it.
 _SIMILAR = 0.6
 
 _NO_FILE = (
-    "No configuration file was found, and [placement_database] connection is required. placement.conf is looked for in"
+    "No configuration file was found, and [placement_database] connection is required. placement.conf is searched for in"
     " ~/.placement, ~, /etc/placement and /etc, or in the directory OS_PLACEMENT_CONFIG_DIR."
 )
 _REMEDY = f"Set connection = mysql+pymysql://user:password@host/placement there, or {VARIABLE}."
 
 
 def database_url(conf: cfg.ConfigOpts) -> str:
-    """The URL of the database. Raises a ConfigError if it is not set, with the files read and a likely misspelling."""
+    """Return the URL of the database. Raise ConfigError if it is not set, with the files read and likely misspellings."""
     url = conf.placement_database.connection
     if not url:
         raise loader.ConfigError([_missing(conf)])
@@ -37,8 +37,8 @@ def database_url(conf: cfg.ConfigOpts) -> str:
 def open_database(conf: cfg.ConfigOpts, *, retry: bool = True) -> Database:
     """Open the configured database without connecting yet.
 
-    `retry` follows [placement_database]max_retries while the server cannot be reached; without it the first attempt
-    decides.
+    With `retry`, failed connections are retried [placement_database]max_retries times; without it, the first failure
+    is raised.
     """
     url = database_url(conf)
     options = DatabaseOptions.from_sections(conf.placement_database, conf.plimsoll)
@@ -47,7 +47,7 @@ def open_database(conf: cfg.ConfigOpts, *, retry: bool = True) -> Database:
     try:
         return Database(url, options)
     except UnusableDatabaseError as error:
-        raise loader.wrong(conf, SECTION, OPTION, error) from error
+        raise loader.option_error(conf, SECTION, OPTION, error) from error
 
 
 def _missing(conf: cfg.ConfigOpts) -> str:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The settings of the service: how they are read, and what is wrong with them.
+"""Read and validate the settings of the service.
 
-An operator's placement.conf works as it is: the options are Placement's and some more, unknown ones are ignored, and
-`OS_<GROUP>__<OPTION>` in the environment goes before the file.
+An operator's placement.conf works unchanged: the options are Placement's and some of our own, unknown ones are ignored,
+and `OS_<GROUP>__<OPTION>` in the environment overrides the file.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from plimsoll.config import origins
 from plimsoll.config.options import CORS_DEFAULTS, OUR_OPTS
 
 FILES_VARIABLE = "PLIMSOLL_CONFIG_FILES"
-"""The environment variable by which `plimsoll serve` hands its --config-file options to its workers."""
+"""The environment variable with which `plimsoll serve` passes its --config-file options to its workers."""
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used. Each problem names its place and what is wrong there."""
+    """The configuration cannot be used. Each problem has its place and the reason."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -37,25 +37,25 @@ class ConfigError(Exception):
 
 
 def load(sources: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> cfg.ConfigOpts:
-    """The configuration from the files and directories given or, when none is, from where Placement's is found.
+    """Return the configuration from the given files and directories, by default from where Placement's file is found.
 
-    `environ` says where to look for the file; `OS_<GROUP>__<OPTION>` is always read from the process's own
-    environment, by oslo.config. Every value is checked here, so that a bad one stops the start and not a request.
+    `environ` is used only to find the file; oslo.config reads `OS_<GROUP>__<OPTION>` from the process's environment.
+    Every value is checked here, so that an invalid one fails the start and not a request.
     """
     conf = cfg.ConfigOpts()
     register(conf)
     named = [f"--config-{'dir' if os.path.isdir(source) else 'file'}={source}" for source in sources]  # noqa: PTH112  # which never fails
-    return parsed(conf, named, "plimsoll", plimsoll.__version__, environ)
+    return parse_config(conf, named, "plimsoll", plimsoll.__version__, environ)
 
 
-def parsed(
+def parse_config(
     conf: cfg.ConfigOpts,
     arguments: Sequence[str],
     prog: str,
     version: str | None,
     environ: Mapping[str, str] | None = None,
 ) -> cfg.ConfigOpts:
-    """`conf`, whose options are registered, with the values that a command line and the files it names give it."""
+    """Parse a command line and the files it names into `conf`, whose options are registered. Return `conf`."""
     environ = os.environ if environ is None else environ
     directory = environ.get("OS_PLACEMENT_CONFIG_DIR", "").strip()
     try:
@@ -76,7 +76,7 @@ def parsed(
         raise ConfigError([str(problem)]) from problem
     except UnicodeDecodeError as problem:
         sources = [argument.partition("=")[2] or argument for argument in arguments]
-        raise ConfigError([_no_text(sources, directory)]) from problem
+        raise ConfigError([_find_non_text_file(sources, directory)]) from problem
     except OSError as problem:
         raise ConfigError([f"{problem.filename}: {problem.strerror}"]) from problem
     problems = list(_bad_values(conf))
@@ -85,17 +85,17 @@ def parsed(
     return conf
 
 
-def wrong(conf: cfg.ConfigOpts, group: str, option: str, reason: object) -> ConfigError:
-    """What to raise when a value turns out to be of no use, though it is of the right kind."""
-    return ConfigError([_named(conf, group, option, reason)])
+def option_error(conf: cfg.ConfigOpts, group: str, option: str, reason: object) -> ConfigError:
+    """Return the exception for a value that has the right type but cannot be used."""
+    return ConfigError([_format_problem(conf, group, option, reason)])
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Make every option known to `conf`, also to one that others prepared or that was already parsed.
+    """Register every option with `conf`, which another program may have prepared or already parsed.
 
-    An option that is already there stays as it is, with its default: whoever registered it had a reason.
+    An option that is already registered stays as it is, with its default.
     """
-    policy_opts.set_defaults(conf)  # its very own options: it registers them again, and they must be the same
+    policy_opts.set_defaults(conf)  # oslo.policy registers its options again later, and they must be equal
     for group, opts in all_opts():
         for name in _register(conf, opts, None if group == "DEFAULT" else group):
             if group == "cors" and name in CORS_DEFAULTS:
@@ -103,7 +103,7 @@ def register(conf: cfg.ConfigOpts) -> None:
 
 
 def all_opts() -> list[tuple[str, Sequence[cfg.Opt]]]:
-    """Every option there is, ours and those of libraries, by group."""
+    """Return all options, ours and those of libraries, by group."""
     listed: list[tuple[str | None, Sequence[cfg.Opt]]] = [
         *OUR_OPTS,
         *_log_opts(),
@@ -124,34 +124,34 @@ def _profiler_opts() -> Sequence[tuple[str, Sequence[cfg.Opt]]]:
 
 
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
-    """Our options, as `oslo-config-generator --namespace plimsoll` asks for them."""
+    """Return our options. Entry point for `oslo-config-generator --namespace plimsoll`."""
     return [(group or "DEFAULT", list(opts)) for group, opts in OUR_OPTS]
 
 
 def set_library_defaults() -> None:
-    """Make libraries show the defaults that hold here, as `oslo-config-generator --namespace plimsoll` asks for them."""
+    """Set our defaults of library options. Entry point for `oslo-config-generator --namespace plimsoll`."""
     cors.set_defaults(**CORS_DEFAULTS)
 
 
 def _log_opts() -> list[tuple[str | None, Sequence[cfg.Opt]]]:
-    """oslo.log's options as it publishes them; its own function would make a command line of them."""
+    """Return oslo.log's options from its entry point: its own function would also register command line options."""
     (published,) = entry_points(group="oslo.config.opts", name="oslo.log")
     listed: list[tuple[str | None, Sequence[cfg.Opt]]] = published.load()()
     return listed
 
 
 def _register(conf: cfg.ConfigOpts, opts: Sequence[cfg.Opt], group: str | None) -> list[str]:
-    """Register what is not there yet, and say which that was."""
-    known: Container[str] = conf
+    """Register the options that are not registered yet, and return their names."""
+    registered: Container[str] = conf
     if group is not None:
-        known = conf[group] if group in conf else ()  # noqa: SIM401  # its get() does not catch what [] raises
-    fresh = [opt for opt in opts if opt.dest not in known]
-    conf.register_opts(fresh, group=group)
-    return [opt.dest for opt in fresh]
+        registered = conf[group] if group in conf else ()  # noqa: SIM401  # its get() does not catch what [] raises
+    missing = [opt for opt in opts if opt.dest not in registered]
+    conf.register_opts(missing, group=group)
+    return [opt.dest for opt in missing]
 
 
-def _no_text(sources: Sequence[str], directory: str) -> str:
-    """Which file is no text? oslo.config does not tell."""
+def _find_non_text_file(sources: Sequence[str], directory: str) -> str:
+    """Return a message with the file that is not UTF-8: oslo.config's exception does not name it."""
     if not sources:
         sources = [directory] if directory else cfg.find_config_files("placement", "plimsoll")
     for source in map(Path, sources):
@@ -166,7 +166,7 @@ def _no_text(sources: Sequence[str], directory: str) -> str:
 
 
 def _bad_values(conf: cfg.ConfigOpts) -> Iterator[str]:
-    """oslo.config looks at a value when it is asked for it, so ask for all."""
+    """Yield a message for each invalid value. oslo.config validates a value when it is read, so this reads all."""
     for name in conf:
         try:
             value = conf[name]
@@ -182,12 +182,14 @@ def _bad_values(conf: cfg.ConfigOpts) -> Iterator[str]:
 
 
 def _problem(conf: cfg.ConfigOpts, group: str, option: str, problem: Exception) -> str:
-    if not isinstance(problem, ValueError):  # it asks for the value of another option
-        return _named(conf, group, option, f"{problem}; write $$ for a dollar sign")
+    if not isinstance(problem, ValueError):  # the value refers to another option as $name
+        return _format_problem(conf, group, option, f"{problem}; write $$ for a dollar sign")
     file = re.search(r"detail='(.*?)'", str(problem))
     reason = str(problem).partition("is not valid: ")[2] or str(problem)
-    return _named(conf, group, option, reason, file and file[1])
+    return _format_problem(conf, group, option, reason, file and file[1])
 
 
-def _named(conf: cfg.ConfigOpts, group: str, option: str, reason: object, file: str | None = None) -> str:
+def _format_problem(
+    conf: cfg.ConfigOpts, group: str, option: str, reason: object, file: str | None = None
+) -> str:
     return f"{origins.place(conf, group, option, file) or 'default'}: [{group}] {option}: {reason}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the log goes, and whether it can: found out before a worker starts and fails in the middle of a line."""
+"""Check before workers start that the log's destination can be written."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from oslo_config import cfg
 from plimsoll.config import loader
 
 FILE_IN_DIRECTORY = "placement-api.log"
-"""In a `log_dir` without a `log_file`. oslo.log would name it after whatever program the worker is."""
+"""The file in `log_dir` if `log_file` is not set. oslo.log would name it after the worker's program."""
 
 _SECTIONS = ("loggers", "handlers", "formatters")
 
 
-def settle(conf: cfg.ConfigOpts) -> None:
-    """Make the settings of the log such as oslo.log can follow, or raise a ConfigError that names the one in the way."""
+def prepare(conf: cfg.ConfigOpts) -> None:
+    """Set the default of `log_file`, and raise ConfigError if a log file or logging configuration cannot be used."""
     if conf.log_config_append:
         _check_configuration(conf, Path(conf.log_config_append))
         return
@@ -31,26 +31,26 @@ def settle(conf: cfg.ConfigOpts) -> None:
 
 
 def _check_configuration(conf: cfg.ConfigOpts, file: Path) -> None:
-    def wrong(reason: object) -> loader.ConfigError:
-        return loader.wrong(conf, "DEFAULT", "log_config_append", f"{file}: {reason}")
+    def option_error(reason: object) -> loader.ConfigError:
+        return loader.option_error(conf, "DEFAULT", "log_config_append", f"{file}: {reason}")
 
     parser = configparser.ConfigParser(interpolation=None)
     try:
         parser.read_string(file.read_text(), str(file))
     except OSError as error:
-        raise wrong(error.strerror) from error
+        raise option_error(error.strerror) from error
     except (configparser.Error, UnicodeDecodeError) as error:
-        raise wrong(" ".join(str(error).split())) from error
+        raise option_error(" ".join(str(error).split())) from error
     missing = [section for section in _SECTIONS if section not in parser]
     if missing:
-        raise wrong(f"this is no configuration of Python's logging, it has no section [{missing[0]}]")
+        raise option_error(f"not a configuration of Python's logging, it has no section [{missing[0]}]")
 
 
 def _check_writable(conf: cfg.ConfigOpts, option: str, file: Path) -> None:
     existing = file if file.exists() else file.parent
     if not existing.exists():
-        raise loader.wrong(conf, "DEFAULT", option, f"{existing}: there is no such directory")
+        raise loader.option_error(conf, "DEFAULT", option, f"{existing}: there is no such directory")
     if file.is_dir():
-        raise loader.wrong(conf, "DEFAULT", option, f"{file}: this is a directory")
+        raise loader.option_error(conf, "DEFAULT", option, f"{file}: this is a directory")
     if not os.access(existing, os.W_OK):
-        raise loader.wrong(conf, "DEFAULT", option, f"{existing}: may not be written")
+        raise loader.option_error(conf, "DEFAULT", option, f"{existing}: no permission to write")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Log records whose values cannot forge lines: control characters in them are escaped, whatever handler writes them.
+"""Log records that escape control characters in their values, so that clients cannot forge log lines.
 
-The format of a message is ours and is left alone. Its values may come from clients: a path, a header, the text of an
-exception.
+The format string of a message is ours and stays unchanged. Its values may come from clients: a path, a header, the text
+of an exception.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tup
 
 
 def escaped(text: str) -> str:
-    """The text with all characters escaped that are not printable: line ends, terminal controls, lone surrogates."""
+    """Escape all characters that are not printable: line ends, terminal controls, lone surrogates."""
     if text.isprintable():
         return text
     return "".join(
@@ -30,19 +30,19 @@ class EscapedLogRecord(logging.LogRecord):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.exc_info:
-            self.exc_text = format_exception(self.exc_info)  # a formatter that finds it makes none of its own
+            self.exc_text = format_exception(self.exc_info)  # formatters use this text if it is set
 
     def getMessage(self) -> str:  # noqa: N802
         if isinstance(self.msg, str) and self.args:
             message = self.msg % self.args
-            if message.isprintable():  # nearly all are, and need not be looked at value by value
+            if message.isprintable():  # nearly all are, and need no check of each value
                 return message
         message = self.msg if isinstance(self.msg, str) else escaped(str(self.msg))
         if isinstance(self.args, Mapping):
             return message % {name: _escaped_value(value) for name, value in self.args.items()}
         return message % tuple(map(_escaped_value, self.args)) if self.args else message
 
-    # oslo.log sets it to the text of the exception and adds that to the line.
+    # oslo.log sets it to the text of the exception and appends it to the line.
     @property
     def error_summary(self) -> str:
         return str(self.__dict__.get("error_summary", ""))
@@ -53,7 +53,7 @@ class EscapedLogRecord(logging.LogRecord):
 
 
 def format_exception(exc_info: _ExcInfo) -> str:
-    """The traceback, with the text of each exception in one line."""
+    """Return the traceback, with the text of each exception in one line."""
     if exc_info[0] is None:
         return "NoneType: None"
     return "".join(_escaped_parts(traceback.format_exception(*exc_info))).removesuffix("\n")
@@ -61,7 +61,9 @@ def format_exception(exc_info: _ExcInfo) -> str:
 
 def _escaped_parts(parts: list[str]) -> Iterator[str]:
     for part in parts:
-        is_ours = part.startswith((" ", "\n", "Traceback "))  # frames, and what joins two exceptions
+        is_ours = part.startswith(
+            (" ", "\n", "Traceback ")
+        )  # frames, and the lines between chained exceptions
         yield part if is_ours else escaped(part.removesuffix("\n")) + "\n"
 
 
@@ -72,7 +74,7 @@ def _escaped_value(value: Any) -> Any:
 
 
 class _Escaped:
-    """A value whose texts are escaped when the message is made."""
+    """A value that is escaped when the message is formatted."""
 
     __slots__ = ("_value",)
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Logging as oslo.log's options say, made faster: a line is written for every request.
+"""Logging by oslo.log's options, made faster, because each request writes a line.
 
-The lines are oslo.log's to the letter. Those of requests are plain (level INFO, no exception), and what oslo.log
-works out anew for each of them, the options and the second that it is, is kept here. They are written to files and
-streams by a thread of its own, many at once, within a moment: else requests would queue up for the disk, and for each
-other. Whatever is worse than INFO is written at once, after all that came before it.
+The lines are identical to oslo.log's. Lines of requests are plain (level INFO, no exception); for these, the option
+values, the time of the current second and the caller's fields are cached, which oslo.log computes for each line. A
+thread writes them to files and streams in batches, every 20 ms: else requests would wait for the disk and for each
+other. A line above INFO is written immediately, after all lines before it.
 """
 
 from __future__ import annotations
@@ -30,103 +30,107 @@ from plimsoll.config import log_destination
 from plimsoll.config.loader import ConfigError
 from plimsoll.config.log_records import EscapedLogRecord, format_exception
 
-MOMENT = 0.02
-"""Seconds after which a plain line is written at the latest."""
+FLUSH_INTERVAL = 0.02
+"""Seconds after which a plain line is written."""
 
 CALLERS = 1000
 CALLER_BYTES = 4 << 20
 """Callers whose names in log lines are cached, and the bytes that the cache takes at most."""
 
 PROJECT = "placement"
-"""The name that operators know the service by, also in their logs."""
+"""The reference's name of the service, which operators use in logging configurations."""
 
 
 def set_up(conf: cfg.ConfigOpts) -> None:
-    """Log as the configuration says, warnings of libraries included. Raises ConfigError if that cannot be done."""
-    log_destination.settle(conf)
+    """Set up logging, including Python warnings, from the configuration. Raise ConfigError if that fails."""
+    log_destination.prepare(conf)
     logging.setLogRecordFactory(EscapedLogRecord)
-    # What an operator's own set-up says of the loggers of `placement` is about ours.
+    # An operator's logging configuration for `placement` applies to our loggers too.
     logging.getLogger("plimsoll").parent = logging.getLogger(PROJECT)
-    formatters._store_global_conf(conf)  # what a formatter that such a set-up names goes by
+    formatters._store_global_conf(conf)  # read by oslo.log formatters that such a configuration names
     root = logging.getLogger()
     before = [handler for handler in root.handlers if isinstance(handler, DeferredHandler)]
     try:
         log.setup(conf, PROJECT)
     except Exception as problem:
-        raise ConfigError([_what_is_wrong(conf, problem)]) from problem
+        raise ConfigError([_describe_problem(conf, problem)]) from problem
     finally:
         for old in before:
             if old not in root.handlers:
                 old.close()
     for handler in list(root.handlers):
-        quick = _quick(handler.formatter, conf)
-        if quick is not None:
-            handler.setFormatter(quick)
+        faster = _faster_formatter(handler.formatter, conf)
+        if faster is not None:
+            handler.setFormatter(faster)
             if isinstance(handler, logging.StreamHandler):
                 root.removeHandler(handler)
-                root.addHandler(DeferredHandler(handler, quick.format))
+                root.addHandler(DeferredHandler(handler, faster.format))
     logging.captureWarnings(True)
     if conf.log_options:
         conf.log_opt_values(logging.getLogger(__name__), logging.DEBUG)
 
 
-def _what_is_wrong(conf: cfg.ConfigOpts, problem: Exception) -> str:
+def _describe_problem(conf: cfg.ConfigOpts, problem: Exception) -> str:
     reason = problem.err_msg if isinstance(problem, log.LogConfigError) else str(problem)
     if conf.log_config_append:
         return f"[DEFAULT] log_config_append: {conf.log_config_append} cannot be used: {reason}"
     if isinstance(problem, OSError):
         return f"[DEFAULT] log_file or log_dir: {problem.filename}: {problem.strerror}"
-    return f"[DEFAULT] an option of the log cannot be followed: {reason}"
+    return f"[DEFAULT] a log option cannot be used: {reason}"
 
 
-def _quick(slow: logging.Formatter | None, conf: cfg.ConfigOpts) -> QuickFormatter | JSONLines | None:
-    """The like of one of oslo.log's formatters that lets lines be written together; None of any other."""
+def _faster_formatter(
+    slow: logging.Formatter | None, conf: cfg.ConfigOpts
+) -> CachingFormatter | JSONLineFormatter | None:
+    """Return the faster equivalent of one of oslo.log's formatters; None for any other formatter."""
     if type(slow) is ContextFormatter:
-        return QuickFormatter(slow, conf)
-    return JSONLines(datefmt=slow.datefmt) if type(slow) is JSONFormatter else None
+        return CachingFormatter(slow, conf)
+    return JSONLineFormatter(datefmt=slow.datefmt) if type(slow) is JSONFormatter else None
 
 
-class JSONLines(JSONFormatter):
-    """Each line is a JSON object."""
+class JSONLineFormatter(JSONFormatter):
+    """Formats each record as a JSON object in one line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return record.getMessage() if isinstance(record, _Lines) else super().format(record)
+        return record.getMessage() if isinstance(record, _FormattedLines) else super().format(record)
 
     def formatException(self, ei: Any, *, strip_newlines: bool = True) -> str:  # noqa: N802
         return format_exception(ei)
 
 
-class QuickFormatter(ContextFormatter):
+class CachingFormatter(ContextFormatter):
+    """Formats like oslo.log's ContextFormatter, with cached values for the plain lines of requests."""
+
     def __init__(self, slow: ContextFormatter, conf: cfg.ConfigOpts) -> None:
         super().__init__(datefmt=slow.datefmt, project=slow.project, version=slow.version, config=conf)
         self._in_request: str = conf.logging_context_format_string
         self._identity: str = conf.logging_user_identity_format
-        self._untold = dict.fromkeys(_names(self._in_request), "")
-        """What a line has of that which nobody tells: nothing."""
-        self._wants_iso_time = "isotime" in self._untold
+        self._empty_fields = dict.fromkeys(_names(self._in_request), "")
+        """Fields of the format that a record or its request may lack."""
+        self._wants_iso_time = "isotime" in self._empty_fields
         self._identity_differs = bool({"request_id", "global_request_id"} & {*_names(self._identity)})
         self._callers: BoundedCache[tuple[Any, ...], dict[str, Any]] = BoundedCache(CALLERS, CALLER_BYTES)
         self._second = (0, "")
 
     def format(self, record: logging.LogRecord) -> str:
-        if isinstance(record, _Lines):
+        if isinstance(record, _FormattedLines):
             return record.getMessage()
-        asking = context.get_current()
+        request_context = context.get_current()
         plain = record.levelno == logging.INFO and not record.exc_info and not record.stack_info
-        if not plain or asking is None or not asking.request_id or self._wants_iso_time:
+        if not plain or request_context is None or not request_context.request_id or self._wants_iso_time:
             return super().format(record)
         return self._in_request % {
-            **self._untold,
+            **self._empty_fields,
             **record.__dict__,
-            **self._about(asking),
-            "request_id": asking.request_id,
-            "global_request_id": asking.global_request_id,
+            **self._cached_caller_fields(request_context),
+            "request_id": request_context.request_id,
+            "global_request_id": request_context.global_request_id,
             "asctime": self._time(record),
             "message": record.getMessage(),
         }
 
     def formatException(self, ei: Any, *, record: logging.LogRecord | None = None) -> str:  # noqa: N802
-        """The traceback with oslo.log's prefix in each line."""
+        """Return the traceback with oslo.log's prefix in each line."""
         text = format_exception(ei)
         if record is None:
             return text
@@ -135,26 +139,26 @@ class QuickFormatter(ContextFormatter):
         self._compute_iso_time(record)
         return "\n".join(f"{prefix % record.__dict__}{line}" for line in f"{text}\n".split("\n"))
 
-    def _about(self, asking: context.RequestContext) -> dict[str, Any]:
-        """What the request tells about itself. What it tells of its caller is the same for many of them."""
-        who = getattr(asking, "who", None)
-        if who is None or self._identity_differs:
-            return self._told(asking)
-        key = who()
-        known = self._callers.get(key)
-        if known is None:
-            known = self._told(asking)
-            self._callers.put(key, known)
-        return known
+    def _cached_caller_fields(self, request_context: context.RequestContext) -> dict[str, Any]:
+        """Return the fields of the request's caller, cached, because many requests have the same caller."""
+        identity_key = getattr(request_context, "identity_key", None)
+        if identity_key is None or self._identity_differs:
+            return self._caller_fields(request_context)
+        key = identity_key()
+        fields = self._callers.get(key)
+        if fields is None:
+            fields = self._caller_fields(request_context)
+            self._callers.put(key, fields)
+        return fields
 
-    def _told(self, asking: context.RequestContext) -> dict[str, Any]:
-        about = asking.get_logging_values()
-        about["user_identity"] = self._identity % _OrDash(about)
-        about = {"project": self.project, "version": self.version, **about}
-        return {name: about[name] for name in self._untold if name in about}
+    def _caller_fields(self, request_context: context.RequestContext) -> dict[str, Any]:
+        fields = request_context.get_logging_values()
+        fields["user_identity"] = self._identity % _DashForMissing(fields)
+        fields = {"project": self.project, "version": self.version, **fields}
+        return {name: fields[name] for name in self._empty_fields if name in fields}
 
     def _time(self, record: logging.LogRecord) -> str:
-        if not self.datefmt:  # then it has milliseconds, and else none can be had
+        if not self.datefmt:  # the default format has milliseconds, so it cannot be cached for a second
             return self.formatTime(record)
         second, text = self._second
         if second != int(record.created):
@@ -164,86 +168,86 @@ class QuickFormatter(ContextFormatter):
 
 
 class DeferredHandler(logging.Handler):
-    """In front of a handler that writes lines to a file or stream: gathers plain ones, and has them written together."""
+    """Queues plain lines for a handler of a file or stream; a thread writes them in batches."""
 
-    def __init__(self, target: logging.StreamHandler[Any], made: Callable[[logging.LogRecord], str]) -> None:
+    def __init__(
+        self, target: logging.StreamHandler[Any], format_line: Callable[[logging.LogRecord], str]
+    ) -> None:
         super().__init__(target.level)
         self._target = target
-        self._made = made
-        self._start_afresh()
-        os.register_at_fork(after_in_child=self._start_afresh)
+        self._format_line = format_line
+        self._reset()
+        os.register_at_fork(after_in_child=self._reset)
 
-    def _start_afresh(self) -> None:
-        """Also in a child process: what its parent has gathered is the parent's to write."""
+    def _reset(self) -> None:
+        """Start with an empty queue, also in a forked child: its parent writes the lines queued before."""
         self._lines: deque[str] = deque()
-        self._some = threading.Event()
+        self._has_lines = threading.Event()
         self._writer: threading.Thread | None = None
         self._starting = threading.Lock()
 
     def handle(self, record: logging.LogRecord) -> bool:
-        """Without a lock: whoever adds a line does just that."""
+        """Queue a plain line, or write a more severe one. Takes no lock: appending to a deque is atomic."""
         if self.filters and not self.filter(record):
             return False
         if record.levelno > logging.INFO:
             self.flush()
             return bool(self._target.handle(record))
         try:
-            self._lines.append(self._made(record))
+            self._lines.append(self._format_line(record))
         except Exception:
             self.handleError(record)
             return True
-        if not self._some.is_set():
-            self._some.set()
-            self._see_to_a_writer()
+        if not self._has_lines.is_set():
+            self._has_lines.set()
+            self._ensure_writer()
         return True
 
     def flush(self) -> None:
-        """Writes what has been gathered."""
+        """Write all queued lines."""
         with self._target.lock or contextlib.nullcontext():
             lines = [self._lines.popleft() for _ in range(len(self._lines))]
             if lines:
-                self._target.emit(_Lines("\n".join(lines)))
+                self._target.emit(_FormattedLines("\n".join(lines)))
 
     def close(self) -> None:
         self.flush()
         self._target.close()
         super().close()
 
-    def _see_to_a_writer(self) -> None:
+    def _ensure_writer(self) -> None:
         if self._writer is not None and self._writer.is_alive():
             return
         with self._starting:
-            if (
-                self._writer is None or not self._writer.is_alive()
-            ):  # none yet, or left behind in a parent process
+            if self._writer is None or not self._writer.is_alive():  # not started yet, or not in this process
                 self._writer = threading.Thread(target=self._write, name="log", daemon=True)
                 try:
                     self._writer.start()
-                except RuntimeError:  # no thread to be had: then it is written here
-                    self._some.clear()
+                except RuntimeError:  # no thread can be started: write in this one
+                    self._has_lines.clear()
                     self.flush()
 
     def _write(self) -> None:
-        while self._some.wait():
-            time.sleep(MOMENT)
-            self._some.clear()
+        while self._has_lines.wait():
+            time.sleep(FLUSH_INTERVAL)
+            self._has_lines.clear()
             self.flush()
 
 
 def _names(form: str) -> tuple[str, ...]:
-    """What a format asks for."""
+    """Return the names of the fields of a format."""
     return tuple(re.findall(r"%\((\w+)\)", form))
 
 
-class _Lines(logging.LogRecord):
-    """Lines that are made already."""
+class _FormattedLines(logging.LogRecord):
+    """A record of lines that are already formatted."""
 
     def __init__(self, text: str) -> None:
         super().__init__(__name__, logging.INFO, __file__, 0, text, (), None)
 
 
-class _OrDash:
-    """Of who asks. What is not known is a dash."""
+class _DashForMissing:
+    """The fields of a caller, with a dash for each missing one."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         self._values = values

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The options there are: their names, defaults and what they do.
+"""All options: names, defaults and help texts.
 
-Groups, names and defaults are Placement's; our own are in `[plimsoll]`. The options of libraries are theirs to say.
+Groups, names and defaults are Placement's; our own options are in `[plimsoll]`. Libraries define their own options.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import plimsoll
 UNKNOWN_OWNER = "00000000-0000-0000-0000-000000000000"
 
 DEFAULT_OPTS = [
-    cfg.StrOpt("tempdir", help="Where temporary files go; the system's choice when unset."),
+    cfg.StrOpt("tempdir", help="The directory for temporary files; by default the system's."),
     cfg.StrOpt(
         "pybasedir",
         default=str(Path(plimsoll.__file__).parents[1]),
@@ -38,7 +38,7 @@ API_OPTS = [
         default="keystone",
         choices=("keystone", "noauth2"),
         deprecated_group="DEFAULT",
-        help="How callers prove who they are. noauth2 believes everyone and is for tests and development only.",
+        help="How callers are authenticated. noauth2 verifies no tokens and is for tests and development only.",
     ),
 ]
 
@@ -66,7 +66,7 @@ PLACEMENT_OPTS = [
     cfg.IntOpt(
         "max_allocation_candidates",
         default=-1,
-        help="The most candidates one request can get, whatever limit it asks for; -1 for no such bound.",
+        help="The most candidates that one request can get, also with a larger limit; -1 for no bound.",
     ),
     cfg.StrOpt(
         "allocation_candidates_generation_strategy",
@@ -86,11 +86,9 @@ DATABASE_OPTS = [
     cfg.BoolOpt(
         "sqlite_synchronous",
         default=True,
-        help="SQLite: an answered write survives a power failure. False is faster and does not.",
+        help="SQLite: a write whose response was sent survives a power failure. False is faster and does not.",
     ),
-    cfg.StrOpt(
-        "slave_connection", secret=True, help="Accepted and not used: reads are answered from memory."
-    ),
+    cfg.StrOpt("slave_connection", secret=True, help="Accepted and not used: reads are served from memory."),
     cfg.StrOpt("mysql_sql_mode", default="TRADITIONAL", help="MySQL: the SQL mode of each session."),
     cfg.IntOpt("connection_recycle_time", default=3600, help="Seconds after which a connection is renewed."),
     cfg.IntOpt("max_pool_size", help="The most connections kept open in a process."),
@@ -124,13 +122,13 @@ PLIMSOLL_OPTS = [
         "max_body_bytes",
         default=10 * 1024 * 1024,
         min=1024,
-        help="The longest request body that is read, in bytes. A longer one is answered 413.",
+        help="The longest request body that is read, in bytes. A request with a longer one gets a 413.",
     ),
     cfg.IntOpt(
         "change_log_keep",
         default=100_000,
         min=1,
-        help="How many changes the change log keeps. A worker that fell further behind reloads everything.",
+        help="How many changes the change log keeps. A worker that is further behind reloads everything.",
     ),
     cfg.BoolOpt(
         "causal_reads",
@@ -147,27 +145,28 @@ PLIMSOLL_OPTS = [
     cfg.StrOpt(
         "prefix",
         default="",
-        help="Serve under this path, /placement for instance, and nothing beside it: for a proxy that passes"
-        " paths on as they came.",
+        help="Serve under this path only, /placement for instance: for a proxy that forwards paths"
+        " unchanged.",
     ),
     cfg.BoolOpt(
         "allow_insecure_noauth",
         default=False,
-        help="Serve noauth2 on an address that others can reach, and believe them. They can then change everything.",
+        help="Accept noauth2 requests from other machines. Every client that can reach the service can then change"
+        " everything.",
     ),
     cfg.IntOpt(
         "max_token_validations",
         default=16,
         min=1,
-        help="Tokens that one process has Keystone validate at a time. Further ones wait, within"
+        help="Tokens that one process validates with Keystone at a time. Further ones wait, within"
         " token_validation_timeout.",
     ),
     cfg.FloatOpt(
         "token_validation_timeout",
         default=5.0,
         min=0.1,
-        help="Seconds in which Keystone must have validated a token, retries included. After that the request is"
-        " answered 503.",
+        help="Seconds in which Keystone must have validated a token, retries included. After that the request gets"
+        " a 503.",
     ),
     cfg.IntOpt(
         "threads",
@@ -179,8 +178,8 @@ PLIMSOLL_OPTS = [
         "search_budget",
         default=10.0,
         min=0.1,
-        help="Seconds that one search for allocation candidates may take. Then the candidates found so far are the"
-        " answer; if there are none, it is a 503.",
+        help="Seconds that one search for allocation candidates may take. Then the response has the candidates found"
+        " so far; if there are none, it is a 503.",
     ),
     cfg.IntOpt(
         "max_candidates_without_limit",
@@ -192,7 +191,7 @@ PLIMSOLL_OPTS = [
         "queue_timeout",
         default=30,
         min=0.1,
-        help="Seconds that a request waits while a worker handles `threads` others. Then it is answered 503.",
+        help="Seconds that a request waits while a worker handles `threads` others. Then it gets a 503.",
     ),
     cfg.IntOpt(
         "max_buffered_bytes",
@@ -211,7 +210,7 @@ PLIMSOLL_OPTS = [
         "request_timeout",
         default=60,
         min=1,
-        help="Seconds in which a request must arrive, from its first byte to its last. Else it is answered 408.",
+        help="Seconds in which a request must arrive, from its first byte to its last. Else it gets a 408.",
     ),
     cfg.IntOpt(
         "min_transfer_rate",
@@ -224,7 +223,7 @@ PLIMSOLL_OPTS = [
         "worker_timeout",
         default=30,
         min=0,
-        help="Seconds after which a worker process that does not react is killed and replaced, and its stack logged;"
+        help="Seconds without a heartbeat after which a worker process is killed and replaced, and its stack logged;"
         " 0 for never.",
     ),
     cfg.BoolOpt(
@@ -236,8 +235,8 @@ PLIMSOLL_OPTS = [
         "slow_request_seconds",
         default=5.0,
         min=0,
-        help="A request that takes longer until its response is ready gets a WARNING in the log that says where the"
-        " time went; 0 for never.",
+        help="A request that takes longer until its response is ready gets a WARNING in the log with the time of each"
+        " step; 0 for never.",
     ),
 ]
 
@@ -258,7 +257,7 @@ NAMESPACES = (
     "oslo.middleware.http_proxy_to_wsgi",
     "oslo.policy",
 )
-"""Those of oslo-config-generator that together give a file with every option."""
+"""The namespaces with which oslo-config-generator writes a file with every option."""
 
 CORS_DEFAULTS = {
     "allow_headers": [

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where settings come from: which line of which file, or which environment variable.
+"""The place of each setting: file and line, or environment variable.
 
-oslo.config knows the file of a setting and forgets the line. The files are read a second time for it, and for what
-stands there that nobody asks for.
+oslo.config reports the file of a setting, but not the line. The files are read a second time for the lines, and for
+settings that are not registered as options.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _VARIABLE = re.compile(r"OS_([A-Z0-9_]+?)__([A-Z0-9_]+)")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A setting as it stands in a file, whether anybody knows it or not."""
+    """A setting in a file, whether it is a known option or not."""
 
     section: str
     option: str
@@ -37,12 +37,12 @@ class Line:
 
 
 def lines(conf: cfg.ConfigOpts) -> list[Line]:
-    """All settings in all files, in the order in which they are read: of two that say the same, the last counts."""
+    """Return all settings in all files, in the order in which they are read: the last of equal names is in force."""
     return [line for file in files(conf) for line in _lines(file)]
 
 
 def files(conf: cfg.ConfigOpts) -> list[Path]:
-    """The files that were read, in order. A configuration that another program made may have read none."""
+    """Return the files that were read, in order. A configuration that another program made may have none."""
     if "config_file" not in conf:
         return []
     found = [Path(file) for file in conf.config_file or ()]
@@ -52,7 +52,7 @@ def files(conf: cfg.ConfigOpts) -> list[Path]:
 
 
 def place(conf: cfg.ConfigOpts, group: str, option: str, file: str | None = None) -> str | None:
-    """Where a setting is made, or None where nobody makes it. `file` helps where an old name of it is used."""
+    """Return the place where an option is set, or None. `file` is returned if only a deprecated name is set."""
     variable = f"OS_{group}__{option}".upper()
     if variable in os.environ:
         return f"environment variable {variable}"
@@ -61,7 +61,7 @@ def place(conf: cfg.ConfigOpts, group: str, option: str, file: str | None = None
 
 
 def variables() -> Iterator[tuple[str, str, str]]:
-    """Of the environment: those named like settings, with the group and the option that they name."""
+    """Yield the environment variables named like settings, each with its group and option."""
     for name in sorted(os.environ):
         named = _VARIABLE.fullmatch(name)
         if named:
@@ -70,7 +70,7 @@ def variables() -> Iterator[tuple[str, str, str]]:
 
 
 def sections(conf: cfg.ConfigOpts) -> dict[str, str]:
-    """The sections in all files, also empty ones, each with the place where it first begins."""
+    """Return the sections in all files, also empty ones, each with the place where it first begins."""
     found: dict[str, str] = {}
     for file in files(conf):
         for number, section, option in _read(file):
@@ -84,10 +84,10 @@ def _lines(file: Path) -> Iterator[Line]:
 
 
 def _read(file: Path) -> Iterator[tuple[int, str, str | None]]:
-    """Number, section and option of each line that begins a section (with no option) or sets an option."""
+    """Yield number, section and option of each line that begins a section (option None) or sets an option."""
     section = ""
     for number, line in enumerate(file.read_text().splitlines(), 1):
-        if not line.strip() or line[0] in " \t#;":  # empty, more of the line before, a comment
+        if not line.strip() or line[0] in " \t#;":  # empty, a continuation of the line before, or a comment
             continue
         if line.startswith("["):
             section = line.strip()[1:-1]

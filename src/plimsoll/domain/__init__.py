@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rules of the trade, pure: what fits, what may change, and what is refused.
+"""The rules of Placement as pure functions: capacity, trees, claims, generations, refusals.
 
-Nothing here reads a clock, a database or a request. A decision takes the world as it is and returns
-either a plan (the effects that make the next world) or a refusal (the facts of why not).
+No function here reads a clock, a database or a request. A decision takes the current world and returns either
+effects, which lead to the next world, or a refusal with its facts.
 """

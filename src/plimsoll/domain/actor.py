@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who asked for a change, as the history keeps it."""
+"""The user, project and request that made a change, for the change log."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ class Actor:
     request_id: str | None = None
 
 
-THE_SERVICE = Actor(user="plimsoll")
-"""Changes that the service makes by itself, such as the standard traits at start."""
+SERVICE_ACTOR = Actor(user="plimsoll")
+"""The actor of changes by the service itself, such as adding the standard traits at start."""

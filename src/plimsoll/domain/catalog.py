@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The names that requests may use: resource classes, traits, consumer types.
+"""Catalogs of names: resource classes, traits, consumer types.
 
-A catalog is small and changes rarely, so that a change copies it.
+A catalog is small and changes rarely, so each change copies it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ FIRST_CUSTOM_CLASS_ID = 10000
 
 
 @value
-class Term:
-    """One known name."""
+class CatalogEntry:
+    """One name with its id."""
 
     id: int
     name: str
@@ -32,19 +32,19 @@ class Term:
 
 
 class Catalog:
-    """An immutable set of terms, found by name or by id. It remembers the highest id that one ever had."""
+    """An immutable set of entries, by name and by id. Keeps the highest id ever used, for the next entry."""
 
     __slots__ = ("_last_id", "by_id", "by_name")
 
-    def __init__(self, terms: Iterable[Term] = (), last_id: int = 0) -> None:
-        self.by_name: Mapping[str, Term] = {term.name: term for term in terms}
-        self.by_id: Mapping[int, Term] = {term.id: term for term in self.by_name.values()}
+    def __init__(self, terms: Iterable[CatalogEntry] = (), last_id: int = 0) -> None:
+        self.by_name: Mapping[str, CatalogEntry] = {term.name: term for term in terms}
+        self.by_id: Mapping[int, CatalogEntry] = {term.id: term for term in self.by_name.values()}
         self._last_id = max((last_id, *self.by_id))
 
     def __contains__(self, name: object) -> bool:
         return name in self.by_name
 
-    def __iter__(self) -> Iterator[Term]:
+    def __iter__(self) -> Iterator[CatalogEntry]:
         return iter(self.by_name.values())
 
     def __len__(self) -> int:
@@ -55,20 +55,20 @@ class Catalog:
 
     __hash__ = None  # type: ignore[assignment]  # compared, never a key
 
-    def get(self, name: str) -> Term | None:
+    def get(self, name: str) -> CatalogEntry | None:
         return self.by_name.get(name)
 
     @property
     def next_id(self) -> int:
         return self._last_id + 1
 
-    def with_terms(self, *terms: Term) -> Catalog:
+    def with_entries(self, *terms: CatalogEntry) -> Catalog:
         replaced = {term.id for term in terms}
         return Catalog([*(term for term in self if term.id not in replaced), *terms], self._last_id)
 
     def without(self, name: str) -> Catalog:
         return Catalog((term for term in self if term.name != name), self._last_id)
 
-    def counting_from(self, last_id: int) -> Catalog:
-        """The same terms; the next gets a higher id than this one."""
+    def with_last_id(self, last_id: int) -> Catalog:
+        """Return the same entries; the next entry gets a higher id than `last_id`."""
         return Catalog(self, last_id) if last_id > self._last_id else self

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who uses resources: a consumer with its owner, type and generation, and what it holds."""
+"""Consumers of resources: owner, type, generation, and allocations."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from plimsoll.domain.values import unhashable_value, value
 
-NOWHERE = ""
-"""In place of the uuid of a provider that is gone."""
+REMOVED_PROVIDER = ""
+"""Used in place of the uuid of a provider that no longer exists."""
 
 
 class Allocation(NamedTuple):
@@ -22,7 +22,7 @@ class Allocation(NamedTuple):
 
 
 class Account(NamedTuple):
-    """What a consumer's usage is put down to: its owner and its type."""
+    """The key by which usage is summed: a consumer's owner and type."""
 
     project: str
     user: str
@@ -31,7 +31,7 @@ class Account(NamedTuple):
 
 @value
 class Consumer:
-    """The record of a consumer. `type` is None for those from before types existed."""
+    """The record of a consumer. `type` is None if it was written before consumer types existed."""
 
     uuid: str
     project: str
@@ -46,15 +46,15 @@ class Consumer:
 
 @value
 class Holding:
-    """A consumer as the ledger finds it: its record, if there is one, and what it holds.
+    """A consumer as read from the database: its record, if there is one, and its allocations.
 
-    Allocations without a record were written by clients of the first days; see the online migration.
+    Allocations without a consumer record come from early releases; the online data migration adds the record.
     """
 
     consumer: Consumer | None = None
     allocations: tuple[Allocation, ...] = ()
-    strays: tuple[Allocation, ...] = ()
-    """Allocations that outlived their provider. They count as usage of the owner, and go with all others."""
+    orphans: tuple[Allocation, ...] = ()
+    """Allocations whose provider no longer exists. They count as usage, and are removed with the other allocations."""
 
     @property
     def account(self) -> Account | None:
@@ -64,7 +64,7 @@ class Holding:
         return Holding(
             self.consumer,
             _with_class_renamed(self.allocations, name, new_name),
-            _with_class_renamed(self.strays, name, new_name),
+            _with_class_renamed(self.orphans, name, new_name),
         )
 
 
@@ -82,7 +82,7 @@ EMPTY_HOLDING = Holding()
 
 @unhashable_value
 class ConsumerAllocations:
-    """What a consumer holds, with the generations of its providers at the same moment."""
+    """The allocations of a consumer by provider, each with the provider's generation in the same snapshot."""
 
     consumer: Consumer | None
     by_provider: dict[str, tuple[int, dict[str, int]]]
@@ -91,7 +91,7 @@ class ConsumerAllocations:
 
 @unhashable_value
 class ProviderAllocations:
-    """Who holds what of a provider: generation and amounts by consumer; and the provider's at the same moment."""
+    """The allocations of a provider: generation and amounts by consumer, with the provider's own generation."""
 
     generation: int
     by_consumer: dict[str, tuple[int, dict[str, int]]]

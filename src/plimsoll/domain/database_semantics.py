@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the database keeps what it is given, where databases differ: which texts it takes for the same, and how
-exactly it keeps a ratio. Decisions follow it, so that memory never knows anything better than the database.
+"""How a database stores values, where databases differ: which texts it treats as equal, and the precision of a ratio.
+
+Decisions use it, so that the world in memory always equals the data in the database.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.values import value
 
 
-def _text_itself(text: str) -> str:
+def _text_unchanged(text: str) -> str:
     return text
 
 
@@ -21,21 +22,23 @@ def _any_text(_: str) -> bool:
     return True
 
 
-def _ratio_itself(ratio: float) -> float:
+def _ratio_unchanged(ratio: float) -> float:
     return ratio
 
 
 @value
 class DatabaseSemantics:
-    key: Callable[[str], str] = _text_itself
-    """Two texts that the database takes for the same have the same key."""
-    keeps: Callable[[str], bool] = _any_text
-    """Whether it has a way to keep this text at all."""
-    ratio: Callable[[float], float] = _ratio_itself
-    """What is read back of a ratio that was written."""
+    """Functions that reproduce the comparison and rounding of one database."""
+
+    key: Callable[[str], str] = _text_unchanged
+    """Return the same key for all texts that the database treats as equal."""
+    can_store: Callable[[str], bool] = _any_text
+    """Return whether the database can store this text."""
+    ratio: Callable[[float], float] = _ratio_unchanged
+    """Return the ratio as it is read back after it was written."""
 
     def inventory(self, inventory: Inventory, written_at: datetime) -> Inventory:
-        """What is read back of an inventory that was written then."""
+        """Return the inventory as it is read back after it was written at this time."""
         return Inventory(
             inventory.total,
             inventory.reserved,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A decision in the making: effects so far, and the world as it is after them.
+"""The draft of a decision: the effects so far, and the world after them.
 
-A decision is a function of a draft. It adds effects and returns None, or returns a refusal; a refused
-draft is thrown away, so that a refusal changes nothing.
+A decision is a function of a draft. It adds effects and returns None, or returns a refusal; the caller discards a
+refused draft, so a refusal changes nothing.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from plimsoll.domain.world import World
 
 
 class Draft:
-    """The world, the holdings of the consumers concerned, the time, and a place to put effects.
+    """The world, the holdings of the consumers involved, the time, and the list of effects.
 
-    Holdings are found by the keys of the consumers' uuids: see `Keeping.key`.
+    `holdings` is indexed by the key of the consumer's uuid: see `DatabaseSemantics.key`.
     """
 
-    __slots__ = ("_holdings", "effects", "now", "pause", "world", "worlds")
+    __slots__ = ("_holdings", "effects", "now", "pause", "world", "worlds_before")
 
     def __init__(
         self,
@@ -34,19 +34,19 @@ class Draft:
     ) -> None:
         self.world = world
         self.pause = pause
-        """To be called at each step of a loop over what a request names: lets other requests run now and then."""
+        """Call it in every loop whose length depends on the request: other requests run during it."""
         self.now = now
         self.effects: list[Effect] = []
-        self.worlds: list[World] = []
+        self.worlds_before: list[World] = []
         """The world before each effect."""
         self._holdings = holdings or {}
 
     def holding(self, consumer: str) -> Holding:
-        return self._holdings.get(self.world.keeping.key(consumer), EMPTY_HOLDING)
+        return self._holdings.get(self.world.semantics.key(consumer), EMPTY_HOLDING)
 
     def add(self, effect: Effect) -> None:
         self.effects.append(effect)
-        self.worlds.append(self.world)
+        self.worlds_before.append(self.world)
         self.world = effect.apply(self.world)
         self.pause()
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a decision changes, in the smallest pieces that mean something.
+"""Effects: the smallest meaningful changes that a decision makes.
 
-An effect is the one word for a change: the writer records it in SQL, the change log keeps it, and every
-process, the one that decided and those that follow, applies it to its world.
+An effect is written to the SQL tables and to the change log. Every process applies it to its world: the one that
+decided, and all followers. Class names and fields are part of the change log format.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import TypeVar
 
 from rpds import HashTrieMap
 
-from plimsoll.domain.catalog import Term
+from plimsoll.domain.catalog import CatalogEntry
 from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.usage import (
     Sums,
-    what_is_left,
     with_class_renamed,
     with_holding,
     without_class,
     without_holding,
+    without_zeros,
 )
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
@@ -35,19 +35,19 @@ V = TypeVar("V")
 
 @value
 class Effect:
-    """The base of all effects. Most change one provider; some change only what is kept in SQL."""
+    """Base class of all effects. Most change one provider; some change only SQL tables."""
 
     def apply(self, world: World) -> World:
         return world
 
     def providers(self, world: World) -> Iterable[str]:
-        """The uuids of the providers that it changes, given the world before it."""
+        """Return the uuids of the providers that the effect changes, given the world before it."""
         return ()
 
 
 @value
 class _AtProvider(Effect):
-    """An effect on one provider that is there already."""
+    """Base class of effects on one existing provider."""
 
     provider: str
 
@@ -99,7 +99,7 @@ class ProviderRenamed(Effect):
 
 @value
 class ProviderMoved(Effect):
-    """A provider gets another parent, or none; it and all below it get the root of the new place."""
+    """A provider gets another parent, or none; it and its descendants get the new root."""
 
     uuid: str
     parent: str | None
@@ -137,10 +137,10 @@ class GenerationRaised(_AtProvider):
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         assert self.generation == provider.generation + 1
-        return world.with_state_of(provider.changed(self.generation, modified_at=self.at))
+        return world.with_changed_provider(provider.changed(self.generation, modified_at=self.at))
 
 
-# What a provider has
+# Inventories, traits and aggregates of a provider
 
 
 @value
@@ -151,20 +151,20 @@ class _InventoryWritten(_AtProvider):
 
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
-        # Memory must not know it any better than the database, from which others read it.
-        written = world.keeping.inventory(self.inventory, self.at)
+        # Store the value as the database returns it: followers read it from there.
+        written = world.semantics.inventory(self.inventory, self.at)
         inventories = {**provider.inventories, self.resource_class: written}
-        return world.with_state_of(provider.changed(inventories=inventories))
+        return world.with_changed_provider(provider.changed(inventories=inventories))
 
 
 @value
 class InventoryAdded(_InventoryWritten):
-    """The provider did not have the class before."""
+    """The provider had no inventory of the class before."""
 
 
 @value
 class InventoryChanged(_InventoryWritten):
-    """The provider had the class before, in another amount perhaps."""
+    """The provider had an inventory of the class before; it may be unchanged."""
 
 
 @value
@@ -173,8 +173,8 @@ class InventoryRemoved(_AtProvider):
 
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
-        kept = {name: inv for name, inv in provider.inventories.items() if name != self.resource_class}
-        return world.with_state_of(provider.changed(inventories=kept))
+        remaining = {name: inv for name, inv in provider.inventories.items() if name != self.resource_class}
+        return world.with_changed_provider(provider.changed(inventories=remaining))
 
 
 @value
@@ -182,7 +182,7 @@ class TraitsSet(_AtProvider):
     traits: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_state_of(world.providers[self.provider].changed(traits=self.traits))
+        return world.with_changed_provider(world.providers[self.provider].changed(traits=self.traits))
 
 
 @value
@@ -190,15 +190,15 @@ class AggregatesSet(_AtProvider):
     aggregates: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_state_of(world.providers[self.provider].changed(aggregates=self.aggregates))
+        return world.with_changed_provider(world.providers[self.provider].changed(aggregates=self.aggregates))
 
 
-# What consumers hold
+# Consumers and their allocations
 
 
 @value
 class AllocationsReplaced(Effect):
-    """A consumer lets go of what it held and holds something else, or nothing; it may get another owner with it."""
+    """All allocations of a consumer are replaced by others, or by none; its owner may change too."""
 
     consumer: str
     before: tuple[Allocation, ...]
@@ -207,7 +207,7 @@ class AllocationsReplaced(Effect):
     account_after: Account | None
 
     def apply(self, world: World) -> World:
-        providers, key = world.providers, world.keeping.key
+        providers, key = world.providers, world.semantics.key
         for uuid, used in self._used_after(providers).items():
             providers = providers.insert(uuid, providers[uuid].changed(used=used))
         usages = without_holding(world.usages, key, self.account_before, self.before)
@@ -217,18 +217,18 @@ class AllocationsReplaced(Effect):
         return {allocation.provider for allocation in (*self.before, *self.after)}
 
     def _used_after(self, providers: HashTrieMap[str, Provider]) -> Mapping[str, Sums]:
-        """What is used then of each provider concerned."""
+        """Return the usage of each changed provider after the effect."""
         sums: dict[str, dict[str, int]] = {}
         for sign, allocations in ((-1, self.before), (1, self.after)):
             for uuid, resource_class, amount in allocations:
                 if uuid not in sums:
-                    # An allocation may have outlived its provider: `db verify` tells of it.
+                    # The provider of an allocation may no longer exist; `db verify` reports it.
                     if uuid not in providers:
                         continue
                     sums[uuid] = dict(providers[uuid].used)
                 used = sums[uuid]
                 used[resource_class] = used.get(resource_class, 0) + sign * amount
-        return {uuid: what_is_left(used) for uuid, used in sums.items()} if self.before else sums
+        return {uuid: without_zeros(used) for uuid, used in sums.items()} if self.before else sums
 
 
 @value
@@ -258,7 +258,7 @@ class ClassAdded(Effect):
     id: int
 
     def apply(self, world: World) -> World:
-        return replace(world, classes=world.classes.with_terms(Term(self.id, self.name, self.at)))
+        return replace(world, classes=world.classes.with_entries(CatalogEntry(self.id, self.name, self.at)))
 
 
 @value
@@ -269,7 +269,7 @@ class ClassRenamed(Effect):
 
     def apply(self, world: World) -> World:
         term = world.classes.by_name[self.name]
-        classes = world.classes.with_terms(Term(term.id, self.new_name, self.at))
+        classes = world.classes.with_entries(CatalogEntry(term.id, self.new_name, self.at))
         for provider in self._holders(world):
             world = world.with_provider(
                 replace(
@@ -301,7 +301,7 @@ class ClassRemoved(Effect):
     name: str
 
     def apply(self, world: World) -> World:
-        # Nobody has it any more, but for what outlived its provider: that does not count without a name.
+        # Only allocations of removed providers can still use the class; without its name they no longer count.
         usages = without_class(world.usages, self.name)
         return replace(world, classes=world.classes.without(self.name), usages=usages)
 
@@ -313,7 +313,7 @@ class TraitAdded(Effect):
     id: int
 
     def apply(self, world: World) -> World:
-        return replace(world, traits=world.traits.with_terms(Term(self.id, self.name, self.at)))
+        return replace(world, traits=world.traits.with_entries(CatalogEntry(self.id, self.name, self.at)))
 
 
 @value
@@ -331,10 +331,10 @@ class ConsumerTypeAdded(Effect):
     id: int
 
     def apply(self, world: World) -> World:
-        types = world.consumer_types.with_terms(Term(self.id, self.name, self.at))
+        types = world.consumer_types.with_entries(CatalogEntry(self.id, self.name, self.at))
         return replace(world, consumer_types=types)
 
 
 @value
 class Reload(Effect):
-    """What changed is not told here: whoever follows reads everything again."""
+    """The change is not described; a follower reads the whole database again."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a provider has of one resource class, and the one rule of what still fits.
+"""The inventory of one resource class of a provider, and the capacity rule.
 
-Everything that checks capacity, the search's columns included, is tested against `Inventory.admits`.
+All other code that checks capacity, including the columns of the search, is tested against `Inventory.admits`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from datetime import datetime
 from plimsoll.domain.values import value
 
 MAX_INT = 0x7FFFFFFF
-"""The largest amount a column of the schema can hold."""
+"""The largest amount that an SQL integer column can hold."""
 
 
 @value
 class Inventory:
-    """A quantity of one resource class, and how it may be cut into pieces."""
+    """The total of one resource class, and the amounts in which it may be allocated."""
 
     total: int
     reserved: int = 0
@@ -30,13 +30,17 @@ class Inventory:
 
     @property
     def capacity(self) -> int:
-        """How much may be used in all: the line that no load may sink."""
+        """The maximum of the sum of all allocations."""
         return int((self.total - self.reserved) * self.allocation_ratio)
 
-    def cuts(self, amount: int) -> bool:
-        """Whether one piece may have this size."""
+    def allows_amount(self, amount: int) -> bool:
+        """Return whether min_unit, max_unit and step_size allow an allocation of this amount."""
         return self.min_unit <= amount <= self.max_unit and amount % self.step_size == 0
 
+    def can_hold(self, used: int) -> bool:
+        """Return whether the sum of all allocations may be `used`."""
+        return used <= self.capacity
+
     def admits(self, amount: int, used: int) -> bool:
-        """Whether a piece of this size fits beside what is used already."""
-        return self.cuts(amount) and used + amount <= self.capacity
+        """Return whether an allocation of this amount is allowed and fits in addition to `used`."""
+        return self.allows_amount(amount) and self.can_hold(used + amount)

@@ -2,8 +2,8 @@
 
 """A provider of resources: a host, a NUMA node, a device, a storage pool.
 
-Providers are frozen; a change makes a new one. `used` holds sums, never single allocations, so that
-memory does not grow with the number of instances.
+Providers are immutable; a change makes a new object. `used` holds sums, not single allocations, so memory does not
+grow with the number of consumers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.values import unhashable_value
 
 SHARING_TRAIT = "MISC_SHARES_VIA_AGGREGATE"
-"""A provider with this trait lends its resources to every tree that it shares an aggregate with."""
+"""A sharing provider has this trait: it can serve every tree with which it has a common aggregate."""
 
 _NOTHING: Mapping[str, int] = {}
 _NO_INVENTORIES: Mapping[str, Inventory] = {}
@@ -26,7 +26,7 @@ _NO_INVENTORIES: Mapping[str, Inventory] = {}
 
 @unhashable_value
 class Provider:
-    """One provider with all that a search or a claim has to know of it."""
+    """One provider with all data that searches and claims need."""
 
     id: int
     uuid: str
@@ -36,7 +36,7 @@ class Provider:
     generation: int = 0
     inventories: Mapping[str, Inventory] = field(default_factory=lambda: _NO_INVENTORIES)
     used: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
-    """Sum of the allocations by class; a class with none is absent."""
+    """Sum of the allocations by class; a class without allocations is absent."""
     traits: frozenset[str] = frozenset()
     aggregates: frozenset[str] = frozenset()
     modified_at: datetime | None = field(default=None, compare=False)
@@ -50,7 +50,7 @@ class Provider:
         return SHARING_TRAIT in self.traits
 
     def listed_traits(self) -> tuple[str, ...]:
-        """The traits in an order that people can rely on: standard ones first, then by name."""
+        """Return the traits in a stable order: standard traits first, then by name."""
         return _in_order(self.traits)
 
     def changed(
@@ -62,7 +62,7 @@ class Provider:
         aggregates: frozenset[str] | None = None,
         modified_at: datetime | None = None,
     ) -> Provider:
-        """With what writes change all the time. `replace` takes several times as long."""
+        """Return a copy with new values of the fields that writes change often; several times faster than `replace`."""
         return Provider(
             self.id,
             self.uuid,
@@ -81,6 +81,6 @@ class Provider:
         return self.used.get(resource_class, 0)
 
 
-@lru_cache(maxsize=4096)  # many providers have the same
+@lru_cache(maxsize=4096)  # many providers have the same traits
 def _in_order(traits: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(traits, key=lambda name: (name.startswith(CUSTOM_PREFIX), name)))

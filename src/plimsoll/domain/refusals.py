@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Why something was refused, as facts. `api/placement/errors.py` alone gives them status, code and words."""
+"""Refusals: the facts of why a command was refused. `api/placement/errors.py` maps them to status, code and text."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from plimsoll.domain.values import value
 
 @value
 class Refusal:
-    """The base of all refusals: nothing was changed."""
+    """Base class of all refusals. A refused command changes nothing."""
 
 
 @value
-class RowInTheWay(Refusal):
-    """The database holds a row that answers do not show, and it has the name that this one wants."""
+class HiddenRowConflict(Refusal):
+    """The database has a row with the same name that is not part of the world, so the insert failed."""
 
 
 # Searches
@@ -22,14 +22,14 @@ class RowInTheWay(Refusal):
 
 @value
 class SearchTooLong(Refusal):
-    """Nothing was found in the time that a search may take."""
+    """The search found no candidate within its time limit."""
 
     seconds: float
 
 
 @value
 class SearchAbandoned(Refusal):
-    """The client has closed its connection: no answer can reach it."""
+    """The client closed its connection during the search."""
 
 
 # Providers and their trees
@@ -126,7 +126,7 @@ class InventoryInUse(Refusal):
 
 @value
 class InventoryReservesTooMuch(Refusal):
-    """Nothing, or less than nothing, would be left. `all_allowed`: whether reserving all of it was allowed."""
+    """`reserved` leaves no capacity, or a negative one. `all_allowed`: whether zero capacity was allowed."""
 
     provider: str
     resource_class: str
@@ -142,15 +142,15 @@ class ClaimOnMissingProvider(Refusal):
 
 
 @value
-class OwnerNotKept(Refusal):
-    """The database has no way to keep the name of the project or user."""
+class OwnerNotStorable(Refusal):
+    """The database cannot store the project or user id."""
 
     consumer: str
 
 
 @value
 class StaleConsumerGeneration(Refusal):
-    """`actual` is None when there is no such consumer, `given` when the client expected none."""
+    """`actual` is None if the consumer does not exist, `given` is None if the client expected a new consumer."""
 
     consumer: str
     actual: int | None
@@ -159,7 +159,7 @@ class StaleConsumerGeneration(Refusal):
 
 @value
 class NoSuchInventory(Refusal):
-    """A claim on something its providers do not offer."""
+    """A claim on resource classes of which the providers have no inventory."""
 
     providers: tuple[str, ...]
     resource_classes: tuple[str, ...]
@@ -177,7 +177,7 @@ class UnitsViolated(Refusal):
 
 @value
 class CapacityExceeded(Refusal):
-    """`used` is what others use, and what this request has been granted before: `asked` does not fit beside it."""
+    """`asked` exceeds the free capacity. `used` includes other consumers and earlier amounts of the same request."""
 
     provider: str
     provider_name: str

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What each owner uses: sums by project, type of consumer and user, so that nobody has to add up allocations.
+"""Usage by owner: sums by project, consumer type and user, so that no request has to sum single allocations.
 
-The maps are hash tries, like those of the world: a claim replaces the sums of one user, however many others there are.
+The maps are hash tries, like those of the world: a claim replaces the sums of one user at a cost that does not depend
+on the number of users.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from plimsoll.domain.consumer import Account, Allocation
 CONSUMERS = "consumers"
 
 Sums = Mapping[str, int]
-"""Amounts by class; and among them, as no class is named in small letters, how many CONSUMERS hold something.
+"""Amounts by resource class. The key CONSUMERS (no class name is in lower case) has the number of consumers.
 
-What there is none of is absent. In one mapping, because there may be tens of thousands of owners.
+Zero amounts are absent. One mapping for both, to save memory: there may be tens of thousands of owners.
 """
 
 Users: TypeAlias = "HashTrieMap[str, Sums]"
 Usages: TypeAlias = "HashTrieMap[str, Mapping[str | None, Users]]"
-"""By the key of the project, the type, and the key of the user: see `Keeping.key`. Who uses nothing is absent."""
+"""By key of the project, type, and key of the user (`DatabaseSemantics.key`). Users without usage are absent."""
 
 Key = Callable[[str], str]
 
@@ -41,14 +42,14 @@ def added(sums: Iterable[Sums]) -> dict[str, int]:
     return totals
 
 
-def what_is_left(sums: Sums) -> Sums:
-    """After something was taken away."""
+def without_zeros(sums: Sums) -> Sums:
+    """Remove the amounts that have become zero."""
     assert min(sums.values()) >= 0
     return {name: amount for name, amount in sums.items() if amount}
 
 
 def by_type(usages: Usages, key: Key, project: str, user: str | None) -> dict[str | None, Sums]:
-    """What a project uses, or one user in it, by type of consumer."""
+    """Return the usage of a project, or of one user in it, by consumer type."""
     types = usages.get(key(project), _NO_TYPES).items()
     if user is None:
         return {name: added(users.values()) for name, users in types}
@@ -57,14 +58,15 @@ def by_type(usages: Usages, key: Key, project: str, user: str | None) -> dict[st
 
 
 def with_holding(usages: Usages, key: Key, account: Account | None, held: tuple[Allocation, ...]) -> Usages:
-    """With what a consumer of this account holds. Whoever holds nothing, or has no account, does not count."""
-    return _counted(usages, key, account, held, 1) if held and account is not None else usages
+    """Add the allocations of a consumer of this account. A consumer without allocations or account does not count."""
+    return _add_holding(usages, key, account, held, 1) if held and account is not None else usages
 
 
 def without_holding(
     usages: Usages, key: Key, account: Account | None, held: tuple[Allocation, ...]
 ) -> Usages:
-    return _counted(usages, key, account, held, -1) if held and account is not None else usages
+    """Subtract the allocations of a consumer of this account."""
+    return _add_holding(usages, key, account, held, -1) if held and account is not None else usages
 
 
 def with_class_renamed(usages: Usages, name: str, new_name: str) -> Usages:
@@ -82,7 +84,7 @@ def without_class(usages: Usages, name: str) -> Usages:
 
 
 def _with_changed(usages: Usages, name: str, change: Callable[[Sums], Sums]) -> Usages:
-    """With other sums of all who use this class. They have CONSUMERS among them still, and so something."""
+    """Apply `change` to all sums with this class. The result is never empty: it still has CONSUMERS."""
     for project, types in usages.items():
         for kind, users in types.items():
             for user, sums in users.items():
@@ -93,7 +95,9 @@ def _with_changed(usages: Usages, name: str, change: Callable[[Sums], Sums]) -> 
     return usages
 
 
-def _counted(usages: Usages, key: Key, account: Account, held: tuple[Allocation, ...], sign: int) -> Usages:
+def _add_holding(
+    usages: Usages, key: Key, account: Account, held: tuple[Allocation, ...], sign: int
+) -> Usages:
     project, user, kind = key(account.project), key(account.user), account.type
     types = usages.get(project, _NO_TYPES)
     users = types.get(kind, _NO_USERS)
@@ -108,4 +112,4 @@ def _changed(sums: Sums, held: tuple[Allocation, ...], sign: int) -> Sums:
     totals[CONSUMERS] = totals.get(CONSUMERS, 0) + sign
     for _, resource_class, amount in held:
         totals[resource_class] = totals.get(resource_class, 0) + sign * amount
-    return totals if sign > 0 else what_is_left(totals)
+    return totals if sign > 0 else without_zeros(totals)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Values: small classes whose instances never change and are equal if their fields are.
+"""Value classes: immutable by convention, equal if their fields are equal.
 
-mypy holds that nobody assigns to a field, as with a frozen dataclass. Nothing does at run time, for that would make every
-field of every new one a call: claims make dozens of values, and it takes three times as long.
+mypy rejects assignments to a field, as for a frozen dataclass. There is no check at run time: a frozen dataclass calls
+`object.__setattr__` for each field, which takes three times as long, and a claim makes dozens of values.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def value(cls: type[T]) -> type[T]:
-    """Makes a dataclass of values."""
+    """Make a value class that can be hashed."""
     return dataclass(slots=True, unsafe_hash=True)(cls)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def unhashable_value(cls: type[T]) -> type[T]:
-    """Make a dataclass of values of which some fields are mappings: they can be compared, and not hashed."""
+    """Make a value class that can be compared but not hashed, for classes with mappings as fields."""
     return dataclass(slots=True)(cls)

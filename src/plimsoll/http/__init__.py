@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""HTTP without anything of Placement: responses, error documents, middleware."""
+"""HTTP parts that do not depend on Placement: responses, error documents, middleware."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What goes wrong with a request, and the error document that says so.
+"""Error responses: the exception `Problem`, and its error document.
 
-A `Problem` is raised anywhere in the wire and becomes an answer in one place. The document has the API's shape
-and the framing of its detail (explanation, blank line, detail) that clients have always seen and some take apart.
+A `Problem` is raised anywhere in the API layer and becomes a response in one place. The document has the shape and the
+layout (explanation, blank line, detail) of the reference, because some clients parse the detail.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from webob.acceptparse import create_accept_header
 
 from plimsoll.bounded_cache import bounded_cache
 
-# Error codes are part of the API: none ever changes its text or meaning.
+# Error codes are part of the API: their text and meaning never change.
 UNDEFINED = "placement.undefined_code"
 INVENTORY_IN_USE = "placement.inventory.inuse"
 CONCURRENT_UPDATE = "placement.concurrent_update"
@@ -30,24 +30,24 @@ DUPLICATE_PARAMETER = "placement.query.duplicate_key"
 BAD_PARAMETER = "placement.query.bad_value"
 MISSING_PARAMETER = "placement.query.missing_value"
 SEARCH_BUDGET_EXCEEDED = "plimsoll.search_budget_exceeded"
-"""Not one of openstack-placement's codes: it has no such limit."""
+"""A code of our own: openstack-placement has no such limit."""
 
 JSON = "application/json"
 _PLAIN_HTML = "text/html; charset=UTF-8"
 
 LONGEST_DETAIL = 1000
-"""Characters of a detail. Whatever a request sends, its error document stays short."""
+"""Characters of a detail, so that error documents stay short for any request."""
 LONGEST_QUOTE = 255
 """Characters that an error quotes from one value of a request: the length of the longest valid name."""
 
 
-def shortened(text: str, longest: int) -> str:
-    """The text, cut at `longest` characters. A cut text ends with its original length."""
+def shorten(text: str, longest: int) -> str:
+    """Cut the text at `longest` characters. A cut text ends with its original length."""
     return text if len(text) <= longest else f"{text[:longest]}... ({len(text)} characters)"
 
 
 class Problem(Exception):
-    """A refusal to serve a request, with all that its error document says."""
+    """An error response: its status, and the contents of its error document."""
 
     def __init__(
         self,
@@ -57,24 +57,24 @@ class Problem(Exception):
         *,
         allow: str | None = None,
         retry_after: int | None = None,
-        bare: bool = False,
+        omit_vary: bool = False,
         facts: tuple[tuple[str, str], ...] = (),
     ) -> None:
-        self.detail = shortened(detail, LONGEST_DETAIL)
+        self.detail = shorten(detail, LONGEST_DETAIL)
         super().__init__(self.detail)
         self.status = status
         self.code = code
         self.allow = allow
         self.retry_after = retry_after
-        self.bare = bare
-        """Whether the answer goes without `vary`: it does where the problem lies outside of a handler."""
+        self.omit_vary = omit_vary
+        """Whether the response has no `vary` header, as in the reference for errors outside of a handler."""
         self.facts = facts
         """Further members of the error document."""
 
     def append(self, facts: str) -> None:
         """Add facts to the detail, in the same line: some clients show the last line alone."""
         if facts:
-            self.detail = shortened(f"{self.detail} {facts}".strip(), LONGEST_DETAIL)
+            self.detail = shorten(f"{self.detail} {facts}".strip(), LONGEST_DETAIL)
 
 
 STATUS_LINES = {status: f"{status} {error.title}" for status, error in webob.exc.status_map.items()}
@@ -90,8 +90,8 @@ _EXPLANATIONS = {
     500: "The server has either erred or is incapable of performing the requested operation.",
 }
 
-# These name something of the request in their explanation, and end without the usual two blanks.
-_NAMING = {
+# These explanations quote a header or the method of the request, and end without the usual two blanks.
+_QUOTING_EXPLANATIONS = {
     405: ("The method {} is not allowed for this resource. ", "REQUEST_METHOD"),
     406: (
         "The resource could not be generated that was acceptable to your browser (content of type {}. ",
@@ -101,25 +101,26 @@ _NAMING = {
 }
 
 
-def framed(problem: Problem, environ: Mapping[str, Any]) -> str:
-    """The detail of a problem, in the frame of its status."""
-    naming = _NAMING.get(problem.status)
-    if naming is None:
+def full_detail(problem: Problem, environ: Mapping[str, Any]) -> str:
+    """Return the explanation of the status, a blank line and the detail, as WebOb lays them out."""
+    quoting = _QUOTING_EXPLANATIONS.get(problem.status)
+    if quoting is None:
         text = f"{_EXPLANATIONS[problem.status]}<br><br> {problem.detail}  "
     else:
-        named = shortened(environ.get(naming[1], ""), LONGEST_QUOTE)
-        text = f"{naming[0].format(named)}<br><br> {problem.detail}"
+        explanation, key = quoting
+        quoted = shorten(environ.get(key, ""), LONGEST_QUOTE)
+        text = f"{explanation.format(quoted)}<br><br> {problem.detail}"
     return _without_tags(text)
 
 
 def _without_tags(text: str) -> str:
-    """The text as WebOb strips tags from it, in linear time."""
+    """Strip tags as WebOb does, but in linear time."""
     text = _replace_tags(_LINE_BREAK, text.replace("\n", " ").replace("\r", ""), "\n")
     return _replace_tags(_TAG, _COMMENT_MARK.sub("", text), "")
 
 
 def _replace_tags(tag: re.Pattern[str], text: str, by: str) -> str:
-    # Behind the last ">" no tag can end. Before it every "<" has a ">" behind it, so that no scan is in vain.
+    # No tag ends after the last ">". Before it every "<" has a ">" after it, so no scan runs to the end of the text.
     head, end, tail = text.rpartition(">")
     return tag.sub(by, head + end) + tail
 
@@ -129,24 +130,24 @@ _TAG = re.compile(r"<.*?>", re.DOTALL)
 _COMMENT_MARK = re.compile(r"<!--|-->")
 
 
-def rendered(
+def render(
     problem: Problem, environ: Mapping[str, Any], request_id: str | None, *, with_code: bool
 ) -> tuple[str, bytes]:
-    """Content type and body of the answer, in the form that the client accepts: JSON, unless it says otherwise."""
+    """Return content type and body of the response, in the media type that the client accepts; JSON by default."""
     if environ["REQUEST_METHOD"] == "HEAD":
         return _PLAIN_HTML, b""
-    form = _form(environ.get("HTTP_ACCEPT", ""))
-    if form != JSON:
-        if form == "text/html":
+    content_type = _error_content_type(environ.get("HTTP_ACCEPT", ""))
+    if content_type != JSON:
+        if content_type == "text/html":
             page = webob.exc.status_map[problem.status](problem.detail)
-            text = page.html_body(_named(environ))
+            text = page.html_body(_quoted_variables(environ))
         else:
-            text = f"{STATUS_LINES[problem.status]}\n\n{framed(problem, environ)}"
-        return f"{form}; charset=UTF-8", text.encode("utf-8", "backslashreplace")
+            text = f"{STATUS_LINES[problem.status]}\n\n{full_detail(problem, environ)}"
+        return f"{content_type}; charset=UTF-8", text.encode("utf-8", "backslashreplace")
     error: dict[str, Any] = {
         "status": problem.status,
         "title": _TITLES[problem.status],
-        "detail": framed(problem, environ),
+        "detail": full_detail(problem, environ),
     }
     if with_code:
         error["code"] = problem.code
@@ -156,13 +157,13 @@ def rendered(
     return JSON, _encoded({"errors": [error]})
 
 
-def _named(environ: Mapping[str, Any]) -> dict[str, str]:
-    """The variables that WebOb's pages quote from a request."""
-    return {key: shortened(environ.get(key, ""), LONGEST_QUOTE) for _, key in _NAMING.values()}
+def _quoted_variables(environ: Mapping[str, Any]) -> dict[str, str]:
+    """Return the variables of the request that WebOb's error pages quote."""
+    return {key: shorten(environ.get(key, ""), LONGEST_QUOTE) for _, key in _QUOTING_EXPLANATIONS.values()}
 
 
 @bounded_cache(max_entries=256, max_bytes=256 << 10)
-def _form(accept: str) -> str:
+def _error_content_type(accept: str) -> str:
     offers = create_accept_header(accept).acceptable_offers(["text/html", JSON])
     return str(offers[0][0]) if offers else "text/plain"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a handler answers: a status, perhaps a document, and when that was last changed.
+"""The response of a handler: status, body, location, and the time of the last change.
 
-Whether the version of the request shows the time of the change is decided where the answer is sent.
+The application decides by the version of the request whether to send `last-modified`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _Undated(Enum):
 
 
 UNDATED: Final = _Undated.UNDATED
-"""For answers that never say when they changed, nor how they may be kept."""
+"""For responses without `last-modified` and `cache-control`."""
 
 Modified = datetime | Literal[_Undated.UNDATED] | None
 
@@ -32,21 +32,21 @@ class Response(NamedTuple):
     status: int
     body: bytes | None = None
     location: str | None = None
-    """The path of what was made, from the root of the service."""
+    """The path of the created resource, from the root of the service."""
     modified: Modified = UNDATED
-    """None for what cannot tell, such as a provider without inventories."""
+    """None if there is no such time, as for a provider without inventories: `cache-control` is sent alone."""
 
 
-def document(
+def json_response(
     content: Any, modified: Modified = UNDATED, *, status: int = 200, location: str | None = None
 ) -> Response:
-    return Response(status, encoded(content), location, modified)
+    return Response(status, encode_json(content), location, modified)
 
 
-def encoded(content: Any) -> bytes:
+def encode_json(content: Any) -> bytes:
     try:
         return orjson.dumps(content)
-    except TypeError:  # a capacity that 64 bits cannot hold: the ratio may be as large as a float
+    except TypeError:  # a capacity that does not fit into 64 bits: the ratio may be as large as a float
         return json.dumps(content).encode()
 
 
@@ -55,12 +55,12 @@ def now() -> datetime:
 
 
 def latest(times: Iterable[datetime | None]) -> datetime:
-    """The last of these times; now, if there is none or one of them is not known."""
-    return last_known(times) or now()
+    """Return the last of these times; now, if there is none or one of them is None."""
+    return latest_or_none(times) or now()
 
 
-def last_known(times: Iterable[datetime | None]) -> datetime | None:
-    """The last of these times; None, if there is none or one of them is not known."""
+def latest_or_none(times: Iterable[datetime | None]) -> datetime | None:
+    """Return the last of these times; None, if there is none or one of them is None."""
     last: datetime | None = None
     for time in times:
         if time is None:
@@ -71,7 +71,7 @@ def last_known(times: Iterable[datetime | None]) -> datetime | None:
 
 
 def http_date(time: datetime) -> str:
-    """In the form of HTTP; times without a zone are UTC, as the database keeps them."""
+    """Format a time for an HTTP header. Times without a zone are UTC, as in the database."""
     return _http_date(time.replace(microsecond=0) if time.microsecond else time)
 
 

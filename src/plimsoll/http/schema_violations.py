@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Describe what in a document violates its JSON Schema: the property first, in jsonschema's words, in a short text.
+"""Describe a violation of a JSON Schema: the property, then the message of jsonschema, in a short text.
 
-jsonschema looks at a whole document only if that is small, and then chooses among several mistakes as it always has. In
-a large one jsonschema-rs finds the first mistake, and jsonschema looks at that value and keyword alone.
+jsonschema, which the reference uses, validates a whole document only if that is small, and selects the most relevant
+violation. In a large one jsonschema-rs finds the first violation; jsonschema validates only that value and keyword.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
 
-from plimsoll.http.problems import shortened
-from plimsoll.runtime.scheduling import Pace
+from plimsoll.http.problems import shorten
+from plimsoll.runtime.scheduling import PeriodicYield
 
 SMALL = 8192
-"""Characters of a document that jsonschema may look at as a whole: it takes some milliseconds at most."""
+"""Characters of a document that jsonschema validates as a whole: this takes a few milliseconds."""
 
 _LONGEST_VALUE = 100
 _LONGEST_SENTENCE = 300
 _LONGEST_NAME = 64
-_MOST_UNKNOWN = 100
-"""Members that a schema does not have: the names of more would not fit into a sentence."""
+_MAX_UNKNOWN_NAMED = 100
+"""Unknown members that a message can name: more would not fit."""
 
 Path = Iterable[str | int]
 
@@ -38,17 +38,17 @@ Path = Iterable[str | int]
 @dataclass(frozen=True, slots=True)
 class Violation:
     place: str
-    """The property that is wrong; empty for the document as a whole."""
+    """The property that violates the schema; empty for the document as a whole."""
     sentence: str
 
-    def worded(self, refusal: str) -> str:
-        """The refusal with its reason, after the name of the property."""
+    def as_text(self, refusal: str) -> str:
+        """Return the error text: property, refusal, reason."""
         text = f"{refusal}: {self.sentence}"
         return f"{self.place}: {text}" if self.place else text
 
 
 class Describer:
-    """Describes violations of one schema. `first` is the same schema's validator, with masked values."""
+    """Describe violations of one schema. `first` is a jsonschema-rs validator of it, with masked values."""
 
     def __init__(
         self, plain: dict[str, Any], formats: FormatChecker, first: jsonschema_rs.Draft202012Validator
@@ -59,14 +59,14 @@ class Describer:
         self._patterns = {repr(_exact_pattern(each))[1:-1]: each for each in _patterns(plain)}
 
     def violation(self, content: Any, size: int) -> Violation | None:
-        """The most relevant violation; None if there is none. `size` is the length of the document as a text."""
+        """Return the most relevant violation, or None. `size` is the length of the document in characters."""
         if size <= SMALL:
             error = best_match(self._validator.iter_errors(content))
             return None if error is None else self._described(error, (), ())
         try:
             if self._first.is_valid(content):
                 return None
-            # An error of jsonschema-rs has a copy of the value, which takes many times the memory of its text.
+            # An error of jsonschema-rs holds a copy of the value, which takes many times the memory of its JSON.
             return self._first_violation(_with_few_unknown(content, self._plain)) or self._first_violation(
                 content
             )
@@ -90,7 +90,7 @@ class Describer:
             value = value[step]
         alone = self._validator.evolve(schema=_exact(_keyword_alone(schema, str(keyword))))
         error = best_match(alone.iter_errors(value))
-        if error is None:  # a number that is not finite: jsonschema takes it for one
+        if error is None:  # an infinite number or NaN: jsonschema accepts it as a number
             return Violation(_property(found.instance_path), f"{found.message}.")
         return self._described(error, found.instance_path, to_schema)
 
@@ -103,13 +103,13 @@ class Describer:
 
 
 def _with_few_unknown(content: Any, schema: Any) -> Any:
-    """The document with the first of the members that its schema does not have, if they are too many to be named."""
+    """Return the document with at most _MAX_UNKNOWN_NAMED members that its schema does not have."""
     if not isinstance(content, dict) or schema.get("additionalProperties") is not False:
         return content
     properties = schema.get("properties", {})
     pattern = re.compile("|".join(map(_exact_pattern, schema.get("patternProperties", {}))) or r"(?!)")
     few, unknown = {}, []
-    pause = Pace()
+    pause = PeriodicYield()
     for name, value in content.items():
         if name in properties:
             few[name] = _with_few_unknown(value, properties[name])
@@ -118,38 +118,38 @@ def _with_few_unknown(content: Any, schema: Any) -> Any:
         else:
             few[name] = value
         pause()
-    for name in heapq.nsmallest(_MOST_UNKNOWN, unknown):
+    for name in heapq.nsmallest(_MAX_UNKNOWN_NAMED, unknown):
         few[name] = content[name]
     return few
 
 
 def _message(error: ValidationError) -> str:
-    """The message of jsonschema, with a long value cut."""
+    """Return the message of jsonschema; long values in it are cut."""
     message, value = error.message, repr(error.instance)
     if message.startswith(value):
-        message = shortened(value, _LONGEST_VALUE) + message[len(value) :]
-    return shortened(message, _LONGEST_SENTENCE)
+        message = shorten(value, _LONGEST_VALUE) + message[len(value) :]
+    return shorten(message, _LONGEST_SENTENCE)
 
 
 def _property(path: Path) -> str:
-    """As `allocations.6f1c....resources.VCPU` or `aggregates[3]`."""
+    """Return the path as text, like `allocations.6f1c....resources.VCPU` or `aggregates[3]`."""
     text = "".join(
-        f"[{step}]" if isinstance(step, int) else f".{shortened(step, _LONGEST_NAME)}" for step in path
+        f"[{step}]" if isinstance(step, int) else f".{shorten(step, _LONGEST_NAME)}" for step in path
     )
     return text.removeprefix(".")
 
 
 def _keyword_alone(schema: Mapping[str, Any], keyword: str) -> dict[str, Any]:
-    """The schema with one keyword, and with what that depends on."""
+    """Return the schema reduced to one keyword and the keywords that it depends on."""
     alone = {keyword: schema[keyword]}
     if keyword == "additionalProperties":
-        for known in ("properties", "patternProperties"):
-            if known in schema:
-                alone[known] = dict.fromkeys(schema[known], True)
+        for needed in ("properties", "patternProperties"):
+            if needed in schema:
+                alone[needed] = dict.fromkeys(schema[needed], True)
     return alone
 
 
-# In Python `$` also matches before a line end that ends the text. `\Z` matches at the end alone, as `$` does in Rust.
+# In Python `$` also matches before a line end at the end of the text. `\Z` matches only at the end, like `$` in Rust.
 
 
 def _exact_pattern(pattern: str) -> str:
@@ -157,7 +157,7 @@ def _exact_pattern(pattern: str) -> str:
 
 
 def _exact(schema: Any) -> Any:
-    """The schema with patterns that mean in Python what they mean in jsonschema-rs."""
+    """Return the schema with patterns rewritten to match in Python exactly what they match in jsonschema-rs."""
     if isinstance(schema, list):
         return [_exact(part) for part in schema]
     if not isinstance(schema, dict):
@@ -186,7 +186,7 @@ def _patterns(schema: Any) -> Iterator[str]:
 def _unique_items(
     validator: Draft202012Validator, wanted: bool, items: Any, _: Any
 ) -> Iterator[ValidationError]:
-    """jsonschema compares each item with each if their types differ. Here each is looked up among those before it."""
+    """Replace jsonschema's uniqueItems, which compares all pairs if types differ. This one uses a set of keys."""
     if not wanted or not validator.is_type(items, "array"):
         return
     if len({_key(item) for item in items}) < len(items):
@@ -194,12 +194,12 @@ def _unique_items(
 
 
 def _key(item: Any) -> str | tuple[str]:
-    """Equal for items that are equal in JSON. Texts are their own keys: to encode 100,000 uuids takes 200 ms."""
+    """Return equal keys for items that are equal in JSON. Texts are their own keys: encoding 100,000 takes 200 ms."""
     return item if isinstance(item, str) else (json.dumps(_comparable(item), sort_keys=True),)
 
 
 def _comparable(value: Any) -> Any:
-    """In JSON a whole number equals the same number with a decimal point, and no number equals true."""
+    """Convert whole floats to int: in JSON 2.0 equals 2; `true` equals no number."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the time of a request goes: the seconds of each of its parts, measured from one lap to the next."""
+"""Timings of a request: the seconds of each of its parts, measured from one lap to the next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wsgiref.types import WSGIEnvironment
 from plimsoll.runtime.permit import permit_of
 
 KEY = "plimsoll.timings"
-"""A list of parts with the time at which each ended: cheap to add to, and read only for a slow request."""
+"""Key of the WSGI environment: a list of parts with the time at which each ended. Read only for slow requests."""
 
 Laps = list[tuple[str, float]]
 
@@ -22,28 +22,30 @@ SEARCH = "search"
 ENCODING = "encoding"
 OTHER = "decision and database"
 
-_SHOWN = 0.001
-"""Seconds of a part that is worth to be named."""
+_MIN_SHOWN_SECONDS = 0.001
+"""Shorter parts are left out."""
 
 
 def start(environ: WSGIEnvironment) -> Laps:
-    """Begin to measure a request. The wait for a permit is over when the application is called."""
+    """Start to measure a request. The wait for a permit ended before the application was called."""
     now = time.perf_counter()
     laps = environ[KEY] = [("", now - permit_of(environ).waited), (PERMIT, now)]
     return laps
 
 
 def lap(environ: WSGIEnvironment, part: str) -> None:
-    """Count the time since the last lap for this part."""
+    """Add the time since the last lap to this part."""
     laps = environ.get(KEY)
     if laps is not None:
         laps.append((part, time.perf_counter()))
 
 
 def describe(laps: Laps) -> str:
-    """The parts that took longest, in that order."""
+    """Return the parts with their seconds, longest first."""
     parts: dict[str, float] = {}
     for (_, begin), (name, end) in pairwise(laps):
         parts[name] = parts.get(name, 0.0) + end - begin
     longest_first = sorted(parts.items(), key=lambda part: -part[1])
-    return ", ".join(f"{name} {seconds:.3f} s" for name, seconds in longest_first if seconds >= _SHOWN)
+    return ", ".join(
+        f"{name} {seconds:.3f} s" for name, seconds in longest_first if seconds >= _MIN_SHOWN_SECONDS
+    )

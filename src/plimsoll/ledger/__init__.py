@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The state: decide in memory, record in SQL, follow what others recorded."""
+"""The state: decide commands in memory, write their effects to SQL, follow the change log of other processes."""

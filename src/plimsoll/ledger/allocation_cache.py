@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What was last found in SQL to be held of a provider, for as long as memory can tell that it is still so."""
+"""A cache of the allocations of single providers, as read from SQL. Memory detects when an entry is stale."""
 
 from __future__ import annotations
 
@@ -11,43 +11,44 @@ from plimsoll.domain.usage import added
 
 MAX_PROVIDERS, MAX_BYTES = 10_000, 10 << 20
 CONSUMER_BYTES, AMOUNT_BYTES = 600, 450
-"""At most, with names of 255 characters. To measure each of them would take longer than to add up these."""
+"""Upper bounds, for names of 255 characters. Measuring each entry would take longer than adding these up."""
 
-_Found = tuple[Provider, ProviderAllocations]
+_Entry = tuple[Provider, ProviderAllocations]
 
 
 class AllocationCache:
-    """The last result of reading the allocations of each of some providers: hosts read their own once a minute.
+    """The last result of reading a provider's allocations: compute hosts read their own once a minute.
 
-    A result is current while memory has the very same provider: each change of an allocation makes another one.
-    For any thread.
+    An entry is current while the snapshot has the identical Provider object: each change of an allocation makes a new
+    one. Thread-safe.
     """
 
     def __init__(self) -> None:
-        self._found: BoundedCache[str, _Found] = BoundedCache(MAX_PROVIDERS, MAX_BYTES, size_of=_size_of)
+        self._cache: BoundedCache[str, _Entry] = BoundedCache(MAX_PROVIDERS, MAX_BYTES, size_of=_size_of)
 
-    def of(self, provider: Provider) -> ProviderAllocations | None:
-        found = self._found.get(provider.uuid)
-        return found[1] if found is not None and found[0] is provider else None
+    def get(self, provider: Provider) -> ProviderAllocations | None:
+        """Return the allocations of this provider, or None if they are not cached or stale."""
+        entry = self._cache.get(provider.uuid)
+        return entry[1] if entry is not None and entry[0] is provider else None
 
-    def keep(self, provider: Provider, found: ProviderAllocations) -> None:
-        """Keep what was found when memory had this provider, or later: unless something has changed in between."""
-        if _is_what_is_held_of(provider, found):
-            self._found.put(provider.uuid, (provider, found))
+    def put(self, provider: Provider, found: ProviderAllocations) -> None:
+        """Cache allocations that were read while the snapshot had this provider, unless they changed in between."""
+        if _matches(provider, found):
+            self._cache.put(provider.uuid, (provider, found))
 
     @property
     def size(self) -> int:
-        """Bytes that all results take, by estimate."""
-        return self._found.size
+        """The estimated size of all entries, in bytes."""
+        return self._cache.size
 
 
-def _size_of(result: _Found) -> int:
-    _, found = result
+def _size_of(entry: _Entry) -> int:
+    _, found = entry
     amounts = sum(len(amounts) for _, amounts in found.by_consumer.values())
     return CONSUMER_BYTES * (len(found.by_consumer) + 1) + AMOUNT_BYTES * amounts
 
 
-def _is_what_is_held_of(provider: Provider, found: ProviderAllocations) -> bool:
-    """Who claims raises the generation of the provider, and who only lets go changes the sums."""
+def _matches(provider: Provider, found: ProviderAllocations) -> bool:
+    """True if the allocations belong to this provider: a claim raises its generation, a release changes its sums."""
     sums = added(amounts for _, amounts in found.by_consumer.values())
     return found.generation == provider.generation and sums == provider.used

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compares memory with the database at intervals, and reads the database again if they differ.
+"""Periodic audit: compare memory with the database, and reload memory if they differ.
 
-A difference has one of two causes: another writer that does not append to the change log, or a bug. Both look the same
-here, so that the log names both, and what to look at.
+A difference has one of two causes: another program that writes without appending to the change log, or a bug. They
+cannot be distinguished here, so the log line names both, and the next steps for the operator.
 """
 
 from __future__ import annotations
@@ -18,36 +18,37 @@ from plimsoll.storage.errors import DatabaseFault
 
 LOG = logging.getLogger(__name__)
 
-SHOWN = 5
+MAX_SHOWN = 5
 
 DIFFERENCE = (
-    "Memory differs from the database in %s places; the database is read again now. There are two possible causes: another"
-    " program has written to the database (OpenStack Placement on the same database, SQL by hand, tables restored from a"
-    " backup), or this is a bug of Plimsoll. Look at the sessions and users of the database; run `plimsoll db verify`. If"
-    " nothing but Plimsoll writes, please report a bug with this line. Differences: %s"
+    "Memory differs from the database in %s places; memory is reloaded from the database now. There are two possible"
+    " causes: another program has written to the database (OpenStack Placement on the same database, SQL by hand,"
+    " tables restored from a backup), or this is a bug of Plimsoll. Check the sessions and users of the"
+    " database; run `plimsoll db verify`. If nothing but Plimsoll writes, please report a bug with this line."
+    " Differences: %s"
 )
 
 
 class Audit:
-    """A thread of its own, for as long as the process lives."""
+    """A daemon thread that runs until the process ends."""
 
     def __init__(self, ledger: Ledger, interval: float) -> None:
         self._ledger = ledger
         self._interval = interval
         self.repaired = 0
-        """How often memory had to be read anew."""
+        """How often memory was reloaded because of a difference."""
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="audit", daemon=True).start()
 
-    def look(self) -> list[str]:
-        """Compares once, and repairs what differs; returns what did."""
+    def check(self) -> list[str]:
+        """Compare once, reload memory if it differs, and return the differences."""
         found = differences(self._ledger)
         if found:
             LOG.error(
                 DIFFERENCE,
                 len(found),
-                "; ".join(found[:SHOWN]),
+                "; ".join(found[:MAX_SHOWN]),
             )
             self._ledger.reload()
             self.repaired += 1
@@ -56,12 +57,14 @@ class Audit:
     def _run(self) -> None:
         pause = threading.Event()
         while True:
-            # Workers that started together should not all look at once.
+            # Workers that started together should not all read the database at the same time.
             pause.wait(self._interval * random.uniform(0.75, 1.25))
             try:
-                self.look()
+                self.check()
             except DatabaseFault as fault:
-                level = logging.DEBUG if fault.is_outage else logging.WARNING  # an outage is logged as such
+                level = (
+                    logging.DEBUG if fault.is_outage else logging.WARNING
+                )  # the outage has log lines of its own
                 LOG.log(level, "Memory was not compared with the database this time: %s", fault)
             except Exception:
                 LOG.exception("Memory was not compared with the database this time")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Commands decided one after the other in one transaction. A refused one leaves no trace in it."""
+"""A batch: the commands of one transaction, decided one after the other. A refused command writes nothing."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from plimsoll.domain import effects as e
 from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.world import LastIds
-from plimsoll.ledger.change_codec import lines
-from plimsoll.ledger.command import Answer, Command, Ticket
+from plimsoll.ledger.change_codec import encode_lines
+from plimsoll.ledger.command import Command, Outcome, Ticket
 from plimsoll.ledger.snapshot import Snapshot
-from plimsoll.runtime.scheduling import Pace
+from plimsoll.runtime.scheduling import PeriodicYield
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
@@ -29,149 +29,151 @@ from plimsoll.storage.sql import Statement
 
 
 class Batch:
-    """One transaction's worth of commands. After the commit, `snapshot` is what to publish.
+    """The commands of one transaction. `snapshot` is the snapshot to publish after the commit.
 
-    If clients are `believed`, the consumers that they say are new were not looked at.
+    With `assume_new`, consumers that the client calls new were not read from the database.
     """
 
     def __init__(
         self,
         database: Database,
         conn: Connection,
-        present: Snapshot,
-        registers: LookupTables,
+        base: Snapshot,
+        lookup_tables: LookupTables,
         now: datetime,
         *,
-        believed: bool,
+        assume_new: bool,
     ) -> None:
         self._conn = conn
         self._now = now
-        # Times in the reference's tables are whole seconds, as some of its databases keep no more.
+        # Times in the reference's tables are whole seconds, because some of its databases store no fractions.
         self._second = now.replace(microsecond=0)
-        self._pause = Pace()
-        self._recorder = EffectWriter(database, conn, registers, self._second, self._pause)
-        self._world = present.world
+        self._pause = PeriodicYield()
+        self._effect_writer = EffectWriter(database, conn, lookup_tables, self._second, self._pause)
+        self._world = base.world
         self._holdings: dict[str, Holding] = {}
-        self._news: list[e.Effect] = []
-        """Effects that the holdings do not show yet: whoever is the last in a batch has nobody to show them to."""
+        self._pending_effects: list[e.Effect] = []
+        """Effects not yet applied to the holdings: they are applied when the next command needs them."""
         self._renamed: list[tuple[str, str]] = []
-        """Classes that have other names than the database knows yet."""
-        self._believed = believed
-        self._touched: set[str] = set()
-        self._answers: list[tuple[Ticket, Answer]] = []
+        """Resource classes that this batch renames (old and new name): the database still has the old names."""
+        self._assume_new = assume_new
+        self._touched_providers: set[str] = set()
+        self._outcomes: list[tuple[Ticket, Outcome]] = []
         self.statements: list[Statement] = []
-        """What was accepted, to be written and committed."""
+        """The statements that write the effects, the change log and the head."""
         self.log: list[Change] = []
-        self.before = present.head
-        """The head that the commands were decided at."""
-        self.snapshot = present
+        """The changes to append to the change log: empty if no command has an effect."""
+        self.base_head = base.head
+        """The head of the snapshot on which the commands were decided."""
+        self.snapshot = base
 
     def decide(self, tickets: Sequence[Ticket]) -> None:
-        """Decides each command on the world that those before it left. What was accepted is yet to be written.
+        """Decide each command on the world that the commands before it produced. Nothing is written yet.
 
-        A ticket that is refused on a mere belief gets no answer.
+        A ticket that is refused while its consumers are only assumed to be new gets no outcome: it is decided again.
         """
         for ticket in tickets:
-            answer = self._decide(ticket.command)
-            if answer is not None:
-                self._answers.append((ticket, answer))
+            outcome = self._decide(ticket.command)
+            if outcome is not None:
+                self._outcomes.append((ticket, outcome))
 
-    def see(self, holdings: dict[str, Holding]) -> None:
-        """What consumers hold whom the commands to come are about, by the keys of their uuids."""
-        self._keep_up()
+    def add_holdings(self, holdings: dict[str, Holding]) -> None:
+        """Add the holdings that the next commands need, by the keys of the consumers' uuids."""
+        self._apply_pending()
         for renamed in self._renamed:
             holdings = {key: held.with_class_renamed(*renamed) for key, held in holdings.items()}
         self._holdings |= holdings
 
-    def count_from(self, last_ids: LastIds) -> None:
-        """What the commands to come add gets higher ids than these."""
-        self._world = self._world.counting_from(last_ids)
+    def start_ids_after(self, last_ids: LastIds) -> None:
+        """Give rows that the next commands add higher ids than these."""
+        self._world = self._world.with_last_ids(last_ids)
 
-    def is_about(self, consumers: Iterable[str]) -> bool:
-        """Whether one of these was seen, or is held by a command so far to be new."""
-        self._keep_up()
+    def has_holdings_of(self, consumers: Iterable[str]) -> bool:
+        """True if one of these consumers was read, or was added by a command of this batch."""
+        self._apply_pending()
         return any(self._key(uuid) in self._holdings for uuid in consumers)
 
     def close(self) -> None:
-        """All are decided that will be."""
+        """Make the statements and the next snapshot. No command is decided after this."""
         if self.log:
             head = Head(self.log[-1].seq, changes.new_mark())
-            recorded = self._recorder.statements(self._world)
-            logged = changes.appending(self._conn.dialect, self.log, self.snapshot.head, head.mark)
+            recorded = self._effect_writer.statements(self._world)
+            logged = changes.append_statements(self._conn.dialect, self.log, self.snapshot.head, head.mark)
             self.statements = logged + recorded
-            self.snapshot = self.snapshot.advanced(head, self._world, self._touched)
+            self.snapshot = self.snapshot.advanced(head, self._world, self._touched_providers)
 
-    def committed(self) -> None:
-        """What was decided is true now: it may be remembered and told."""
-        self._recorder.remember()
-        for ticket, answer in self._answers:
-            ticket.answer = answer
+    def mark_committed(self) -> None:
+        """Set the outcomes of the tickets, and cache ids of lookup tables. To be called after the commit only."""
+        self._effect_writer.cache_entries()
+        for ticket, outcome in self._outcomes:
+            ticket.outcome = outcome
 
-    def _decide(self, command: Command) -> Answer | None:
-        if self._news:
-            self._keep_up()
+    def _decide(self, command: Command) -> Outcome | None:
+        """Return the outcome of one command, or None if it has to be decided again without `assume_new`."""
+        if self._pending_effects:
+            self._apply_pending()
         draft = Draft(self._world, self._second, self._holdings, self._pause)
         try:
             refusal = command.decide(draft)
-        except DatabaseFault:  # to compare texts, memory may have to ask the database
+        except DatabaseFault:  # comparing texts may need a query for the collation
             raise
-        except Exception as fault:  # a mistake of ours in one command must not fail its neighbours
+        except Exception as fault:  # a bug in one command must not fail the other commands of the batch
             return fault
         if refusal is not None:
-            return None if self._believed and command.new_consumers else refusal
+            return None if self._assume_new and command.new_consumers else refusal
         if draft.effects:
             self._record(command, draft)
         return self._world
 
     def _record(self, command: Command, draft: Draft) -> None:
+        """Record the effects of an accepted command, for the tables and for the change log."""
         before = self._world
-        recorded, self._world = self._recorder.record(draft)
-        self._news += recorded
+        recorded, self._world = self._effect_writer.record(draft)
+        self._pending_effects += recorded
         for effect in recorded:
-            self._touched.update(effect.providers(before))
+            self._touched_providers.update(effect.providers(before))
             self._pause()
         seq = self.log[-1].seq if self.log else self.snapshot.head.seq
-        for line in lines(recorded, self._pause):
+        for line in encode_lines(recorded, self._pause):
             seq += 1
             self.log.append(Change(seq, self._now, command.actor, command.operation, line))
 
-    # A later command of the batch must see what an earlier one left a consumer with.
-
-    def _keep_up(self) -> None:
-        for effect in self._news:
-            keep = _KEEPERS.get(type(effect))
-            if keep is not None:
-                keep(self, effect)
+    def _apply_pending(self) -> None:
+        """Update the holdings, so that a later command of the batch sees the effects of earlier ones."""
+        for effect in self._pending_effects:
+            apply = _APPLY.get(type(effect))
+            if apply is not None:
+                apply(self, effect)
             self._pause()
-        self._news.clear()
+        self._pending_effects.clear()
 
     def _key(self, consumer: str) -> str:
-        return self._world.keeping.key(consumer)
+        return self._world.semantics.key(consumer)
 
-    def _keep_allocations(self, effect: e.AllocationsReplaced) -> None:
+    def _apply_allocations(self, effect: e.AllocationsReplaced) -> None:
         key = self._key(effect.consumer)
         held = self._holdings.get(key, EMPTY_HOLDING)
         self._holdings[key] = Holding(held.consumer, effect.after)
 
-    def _keep_consumer(self, effect: e.ConsumerAdded | e.ConsumerChanged) -> None:
+    def _apply_consumer(self, effect: e.ConsumerAdded | e.ConsumerChanged) -> None:
         key = self._key(effect.consumer.uuid)
         held = self._holdings.get(key, EMPTY_HOLDING)
-        self._holdings[key] = Holding(effect.consumer, held.allocations, held.strays)
+        self._holdings[key] = Holding(effect.consumer, held.allocations, held.orphans)
 
-    def _forget_consumer(self, effect: e.ConsumerRemoved) -> None:
+    def _apply_consumer_removal(self, effect: e.ConsumerRemoved) -> None:
         self._holdings[self._key(effect.uuid)] = EMPTY_HOLDING
 
-    def _rename_class(self, effect: e.ClassRenamed) -> None:
+    def _apply_class_rename(self, effect: e.ClassRenamed) -> None:
         renamed = effect.name, effect.new_name
         self._renamed.append(renamed)
         for key, held in self._holdings.items():
             self._holdings[key] = held.with_class_renamed(*renamed)
 
 
-_KEEPERS: Mapping[type[e.Effect], Callable[[Batch, Any], None]] = {
-    e.AllocationsReplaced: Batch._keep_allocations,
-    e.ConsumerAdded: Batch._keep_consumer,
-    e.ConsumerChanged: Batch._keep_consumer,
-    e.ConsumerRemoved: Batch._forget_consumer,
-    e.ClassRenamed: Batch._rename_class,
+_APPLY: Mapping[type[e.Effect], Callable[[Batch, Any], None]] = {
+    e.AllocationsReplaced: Batch._apply_allocations,
+    e.ConsumerAdded: Batch._apply_consumer,
+    e.ConsumerChanged: Batch._apply_consumer,
+    e.ConsumerRemoved: Batch._apply_consumer_removal,
+    e.ClassRenamed: Batch._apply_class_rename,
 }

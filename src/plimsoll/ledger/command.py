@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A change that somebody wants: what it is called, who asks, and how it is decided."""
+"""A command (one requested change) and its ticket (the command in the queue, with its outcome)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from plimsoll.domain.world import World
 from plimsoll.ledger.group_commit import Waiter
 from plimsoll.storage.errors import OutcomeUnknown
 
-Answer = World | Refusal | Exception
+Outcome = World | Refusal | Exception
 
 
 @value
 class Command:
-    """`consumers` are those whose holdings the decision needs: they are read before it is asked.
+    """One change: the operation and the actor for the change log, and the function that decides it.
 
-    `new_consumers` are said to be new by the client. That is believed at first, for most of the time it is true:
-    if the decision is to refuse, or the database knows one of them, it is decided again after a look at them too.
+    The holdings of `consumers` are read before `decide` is called. `new_consumers` do not exist yet according to the
+    client. They are not read at first, because that is nearly always true. If `decide` refuses, or the insert finds an
+    existing row, they are read too and the command is decided again.
     """
 
     operation: str
@@ -31,28 +32,29 @@ class Command:
 
 
 class Abandoned(OutcomeUnknown):
-    """The thread or greenlet that wrote the batch ended, or gave no outcome in time: it may have committed or not."""
+    """The leader of the batch ended, or reported no outcome before the timeout: the batch may be committed or not."""
 
-    summary = "The write did not come to an end."
+    summary = "The write was not completed."
     is_outage = False
 
 
 class Ticket(Waiter):
-    """A command in the queue, and what became of it: the world right after it, a refusal, or a fault."""
+    """A command in the queue. Its outcome is the world right after it, a refusal, or an exception."""
 
-    __slots__ = ("answer", "command")
+    __slots__ = ("command", "outcome")
 
     def __init__(self, command: Command) -> None:
         super().__init__()
         self.command = command
-        self.answer: Answer | None = None
-        """It is set only once it is true: what was decided, after its commit."""
+        self.outcome: Outcome | None = None
+        """None until the batch is committed or has failed for good."""
 
     def result(self) -> World | Refusal:
+        """Return the outcome, or raise it if it is an exception. Raise Abandoned if there is none."""
         assert self.done
-        answer = self.answer
-        if answer is None:
+        outcome = self.outcome
+        if outcome is None:
             raise Abandoned
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One try to write a batch of tickets: a transaction that decides them and commits, or does nothing.
+"""One attempt to commit a batch of tickets: a transaction that decides and writes them, or writes nothing.
 
-In turn: it takes the head, brings memory up to it, decides and commits. Or at once, for who seems to be alone: it
-decides on what memory has, and says in the one message that writes it all where it takes the head to be; the database
-refuses if it is elsewhere. While that is under way the next batch is decided already, on what the world will be.
+The head is the one row that every commit updates: it orders the writes of all processes.
+
+Locked commit: lock the head row, follow the change log up to it, decide, write, commit.
+
+Optimistic commit, while no other process writes: decide on the snapshot in memory, then send all statements in one
+message. The first one moves the head from where the snapshot has it; if the head has moved, a constraint fails the
+transaction and the batch is decided again with the lock. While one batch is in flight, the next one is decided on the
+snapshot that the first will publish.
 """
 
 from __future__ import annotations
@@ -27,210 +32,223 @@ from plimsoll.ledger.group_commit import Lease
 from plimsoll.ledger.snapshot import Origin, Snapshot
 from plimsoll.runtime.scheduling import yield_to_pending
 from plimsoll.storage import changes
-from plimsoll.storage.consumers import Asked
+from plimsoll.storage.consumers import HoldingsQuery
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import (
     DatabaseFault,
+    HeadMoved,
     OutcomeUnknown,
-    Overtaken,
     Unreachable,
 )
-from plimsoll.storage.head import GUARD, Head
+from plimsoll.storage.head import HEAD_GUARD, Head
 from plimsoll.storage.load import LAST_IDS
 from plimsoll.storage.lookup_tables import LookupTables
 
 LOG = logging.getLogger(__name__)
 
-ALONE = 1.0
-"""Seconds without a write of anybody else's, and without a fault, after which we take ourselves to be alone."""
+OPTIMISTIC_AFTER_SECONDS = 1.0
+"""Seconds without a commit of another process, and without a fault, after which commits are optimistic."""
 
-TakeUp = Callable[[list[Ticket]], list[Ticket]]
-"""Adds to tickets what has queued up meanwhile, and returns that."""
+TakeQueued = Callable[[list[Ticket]], list[Ticket]]
+"""Moves tickets from the queue to the end of the given list, and returns them."""
 
 
 class Committer:
-    """For whoever has the turn; it is passed on as soon as the next batch can be decided."""
+    """Commits one batch at a time. The caller holds the lease, which is released once the next batch can be decided."""
 
-    def __init__(self, database: Database, present: CurrentSnapshot, clock: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, current: CurrentSnapshot, clock: Callable[[], datetime]) -> None:
         self._database = database
-        self._present = present
+        self._current = current
         self._clock = clock
-        self._registers = LookupTables(database.keeping())
+        self._lookup_tables = LookupTables(database.semantics())
         self._origin: Origin | None = None
-        self._not_alone = -ALONE
-        self._guarded: bool | None = None
-        # From the moment when a batch goes to the database until its snapshot stands. Whoever waits for it has the
-        # pen: nobody else can wait for it then, and whoever has it does not wait for the pen.
-        self._under_way = threading.Lock()
-        self._ahead: Snapshot | None = None
-        """What will be the newest snapshot once the batch that is under way is committed."""
+        self._last_conflict = -OPTIMISTIC_AFTER_SECONDS
+        self._has_head_guard: bool | None = None
+        # Held from before a batch is sent until its snapshot is published. Lock order: the group commit lock first.
+        # Only its holder waits for this lock, and the holder of this lock never waits for the group commit lock.
+        self._in_flight = threading.Lock()
+        self._pending: Snapshot | None = None
+        """The snapshot of the batch in flight: the newest one as soon as that batch is committed."""
 
-    def make(
+    def commit(
         self,
         tickets: list[Ticket],
-        take_up: TakeUp,
-        turn: Lease,
-        doubtful: Sequence[Batch] = (),
+        take_queued: TakeQueued,
+        lease: Lease,
+        in_doubt: Sequence[Batch] = (),
         *,
         assume_new: bool,
     ) -> Batch:
-        """Decides the tickets and commits, or finds that a doubtful batch was committed."""
-        turn.come_back()
-        ahead = self._ahead
-        basis = ahead or self._present.newest
-        if assume_new and not doubtful and self._seems_alone(basis, tickets):
+        """Decide and commit the tickets. If a batch in doubt turns out to be committed, return that one instead."""
+        lease.reacquire()
+        pending = self._pending
+        base = pending or self._current.newest
+        if assume_new and not in_doubt and self._may_commit_optimistically(base, tickets):
             try:
-                return self._commit_optimistic(basis, tickets, take_up, turn)
-            except _NotAtOnce:
+                return self._commit_optimistic(base, tickets, take_queued, lease)
+            except _NeedsHeadLock:
                 pass
-            except Overtaken:
-                if ahead is None:  # else it may be that our own batch before this one has failed
-                    self._not_alone = time.monotonic()
+            except HeadMoved:
+                if pending is None:  # else the cause may be a failure of our own batch in flight
+                    self._last_conflict = time.monotonic()
             except (DatabaseFault, CommitInDoubt):
-                self._not_alone = time.monotonic()
+                self._last_conflict = time.monotonic()
                 raise
-            turn.come_back()
-        return self._commit_locked(tickets, take_up, doubtful, assume_new)
+            lease.reacquire()
+        return self._commit_locked(tickets, take_queued, in_doubt, assume_new)
 
-    def found(self, doubtful: Sequence[Batch], turn: Lease) -> Batch | None:
-        """The one of these that was committed. It is asked under the head, so that the answer is final."""
-        turn.come_back()
-        with self._under_way, self._database.write() as conn:
+    def find_committed(self, in_doubt: Sequence[Batch], lease: Lease) -> Batch | None:
+        """Return the batch that was committed, if any. The head is locked for the query, so the result is final."""
+        lease.reacquire()
+        with self._in_flight, self._database.write() as conn:
             changes.lock_head(conn)
-            return next((each for each in doubtful if _was_committed(conn, each)), None)
+            return next((each for each in in_doubt if _is_committed(conn, each)), None)
 
-    def nothing_under_way(self) -> AbstractContextManager[object]:
-        return self._under_way
+    def block_commits(self) -> AbstractContextManager[object]:
+        """Wait for the batch in flight, and let no other batch be sent while the context is open."""
+        return self._in_flight
 
-    def _seems_alone(self, basis: Snapshot, tickets: list[Ticket]) -> bool:
-        """And memory has all that the tickets are decided on."""
-        if time.monotonic() - self._not_alone <= ALONE or basis.origin.has_unrecorded:
+    def _may_commit_optimistically(self, base: Snapshot, tickets: list[Ticket]) -> bool:
+        """True if no other process has written recently, and memory has all that the decisions need."""
+        if (
+            time.monotonic() - self._last_conflict <= OPTIMISTIC_AFTER_SECONDS
+            or base.origin.has_allocations_without_consumer
+        ):
             return False
         for ticket in tickets:
             if ticket.command.consumers:
                 return False
-        return self._guarded or self._head_is_guarded()
+        return self._has_head_guard or self._check_head_guard()
 
-    def _head_is_guarded(self) -> bool:
-        """The database is asked once. Whoever has copied the database without its constraints pays for it with round trips only."""
-        if self._guarded is None:
+    def _check_head_guard(self) -> bool:
+        """True if the head has its constraint: checked once. A database restored without it only costs round trips."""
+        if self._has_head_guard is None:
             try:
-                self._guarded = self._database.guards_the_head()
+                self._has_head_guard = self._database.enforces_head_guard()
             except DatabaseFault:
                 return False
-            if not self._guarded:
+            if not self._has_head_guard:
                 LOG.warning(
-                    "The table plimsoll_head has lost its constraint %s: writes take longer without it", GUARD
+                    "The table plimsoll_head lacks its constraint %s: writes need an additional round trip without it",
+                    HEAD_GUARD,
                 )
-        return self._guarded
+        return self._has_head_guard
 
     def _commit_optimistic(
-        self, basis: Snapshot, tickets: list[Ticket], take_up: TakeUp, turn: Lease
+        self, base: Snapshot, tickets: list[Ticket], take_queued: TakeQueued, lease: Lease
     ) -> Batch:
-        is_next = False
+        """Decide on `base` and commit in one message. Raise HeadMoved if another process has committed first.
+
+        The lease is released before the batch is sent, so that the next leader can decide its batch meanwhile.
+        """
+        is_in_flight = False
         try:
-            with self._database.write(basis.head) as conn:
-                batch = self._batch(conn, basis, believed=True)
+            with self._database.write(base.head) as conn:
+                batch = self._new_batch(conn, base, assume_new=True)
                 batch.decide(tickets)
-                is_next = self._under_way.acquire(blocking=False)
-                if not is_next:
-                    is_next = self._under_way.acquire()
-                    yield_to_pending()  # those of the batch before are told before this one is sent
-                if self._present.newest is not basis:
-                    raise Overtaken
-                late = take_up(tickets)
+                is_in_flight = self._in_flight.acquire(blocking=False)
+                if not is_in_flight:
+                    is_in_flight = self._in_flight.acquire()
+                    yield_to_pending()  # the waiters of the previous batch resume before this one is sent
+                if self._current.newest is not base:
+                    raise HeadMoved
+                late = take_queued(tickets)
                 if late:
-                    known = _known(late)
-                    if batch.is_about(known):
-                        raise _NotAtOnce
-                    batch.see(self._holdings(conn, known))
+                    consumers = _consumers_to_read(late)
+                    if batch.has_holdings_of(consumers):
+                        raise _NeedsHeadLock
+                    batch.add_holdings(self._read_holdings(conn, consumers))
                     batch.decide(late)
                 batch.close()
                 if not batch.log:
-                    raise _NotAtOnce
-                self._ahead = batch.snapshot
-                turn.pass_on()
-                self._send(batch, conn)
+                    raise _NeedsHeadLock
+                self._pending = batch.snapshot
+                lease.release()
+                self._write_and_publish(batch, conn)
             return batch
         finally:
-            if is_next:
-                self._ahead = None
-                self._under_way.release()
+            if is_in_flight:
+                self._pending = None
+                self._in_flight.release()
 
     def _commit_locked(
-        self, tickets: list[Ticket], take_up: TakeUp, doubtful: Sequence[Batch], assume_new: bool
+        self, tickets: list[Ticket], take_queued: TakeQueued, in_doubt: Sequence[Batch], assume_new: bool
     ) -> Batch:
+        """Lock the head, follow the change log up to it, decide and commit. No other process can write in between."""
         try:
-            with self._under_way, self._database.write() as conn:
-                head, last_ids, holdings = self._begin(conn, _known(tickets), assume_new)
-                for each in doubtful:
-                    if _was_committed(conn, each):
+            with self._in_flight, self._database.write() as conn:
+                head, last_ids, holdings = self._lock_head(conn, _consumers_to_read(tickets), assume_new)
+                for each in in_doubt:
+                    if _is_committed(conn, each):
                         return each
-                unseen = _known(take_up(tickets))
-                snapshot = self._at(conn, head)
-                believed = assume_new and not snapshot.origin.has_unrecorded
-                if not believed:
-                    unseen |= _said_to_be_new(tickets)
-                batch = self._batch(conn, snapshot, believed=believed)
-                batch.count_from(last_ids)
-                batch.see(holdings | self._holdings(conn, unseen))
+                unread = _consumers_to_read(take_queued(tickets))
+                snapshot = self._follow_to(conn, head)
+                assume_new = assume_new and not snapshot.origin.has_allocations_without_consumer
+                if not assume_new:
+                    unread |= _assumed_new_consumers(tickets)
+                batch = self._new_batch(conn, snapshot, assume_new=assume_new)
+                batch.start_ids_after(last_ids)
+                batch.add_holdings(holdings | self._read_holdings(conn, unread))
                 batch.decide(tickets)
                 batch.close()
-                self._send(batch, conn)
+                self._write_and_publish(batch, conn)
             return batch
-        except OutcomeUnknown as fault:  # nothing was to be committed
+        except OutcomeUnknown as fault:  # not of our commit: that one raises CommitInDoubt
             raise Unreachable(fault) from fault
 
-    def _send(self, batch: Batch, conn: Connection) -> None:
-        """From the commit until the new snapshot stands, readers wait for it."""
-        with self._present.replacing:
+    def _write_and_publish(self, batch: Batch, conn: Connection) -> None:
+        """Write the batch, commit, and publish its snapshot. Readers that see the new head wait for the snapshot."""
+        with self._current.publish_lock:
             try:
                 if batch.statements:
-                    self._database.run_last(conn, batch.statements)
+                    self._database.run_and_commit(conn, batch.statements)
             except OutcomeUnknown as fault:
                 raise CommitInDoubt(batch, fault) from fault
-            self._present.newest = batch.snapshot
+            self._current.newest = batch.snapshot
 
-    def _batch(self, conn: Connection, snapshot: Snapshot, *, believed: bool) -> Batch:
-        if snapshot.origin is not self._origin:  # everything was read anew: nothing older is to be trusted
-            self._registers.forget()
-            self._guarded = None
+    def _new_batch(self, conn: Connection, snapshot: Snapshot, *, assume_new: bool) -> Batch:
+        if snapshot.origin is not self._origin:  # after a full load, cached ids may be wrong
+            self._lookup_tables.clear_cache()
+            self._has_head_guard = None
             self._origin = snapshot.origin
-        return Batch(self._database, conn, snapshot, self._registers, self._clock(), believed=believed)
+        return Batch(
+            self._database, conn, snapshot, self._lookup_tables, self._clock(), assume_new=assume_new
+        )
 
-    def _begin(
+    def _lock_head(
         self, conn: Connection, consumers: set[str], assume_new: bool
     ) -> tuple[Head, LastIds, dict[str, Holding]]:
-        """Takes the head, and reads what these consumers hold; and which ids are taken, unless memory is believed."""
-        asked = self._asked(conn, consumers)
-        counted = [] if assume_new else [LAST_IDS]
-        (head,), *answers = self._database.ask_together(
-            conn, [self._database.taking_the_head(), *counted, *asked.queries]
+        """Lock the head and read these holdings, in one round trip; without `assume_new` the last ids too."""
+        query = self._holdings_query(conn, consumers)
+        last_ids_query = [] if assume_new else [LAST_IDS]
+        (head,), *results = self._database.run_queries(
+            conn, [self._database.lock_head_query(), *last_ids_query, *query.queries]
         )
-        last_ids = NO_IDS if assume_new else LastIds(*answers.pop(0)[0])
-        return Head(*head), last_ids, asked.holdings(*answers)
+        last_ids = NO_IDS if assume_new else LastIds(*results.pop(0)[0])
+        return Head(*head), last_ids, query.holdings(*results)
 
-    def _at(self, conn: Connection, head: Head) -> Snapshot:
-        if head != self._present.newest.head:
-            self._not_alone = time.monotonic()
-        return self._present.at(conn, head)
+    def _follow_to(self, conn: Connection, head: Head) -> Snapshot:
+        """Return the snapshot at the locked head. Another head than that of memory means another writer."""
+        if head != self._current.newest.head:
+            self._last_conflict = time.monotonic()
+        return self._current.at_head(conn, head)
 
-    def _holdings(self, conn: Connection, consumers: set[str]) -> dict[str, Holding]:
+    def _read_holdings(self, conn: Connection, consumers: set[str]) -> dict[str, Holding]:
         if not consumers:
             return {}
-        asked = self._asked(conn, consumers)
-        return asked.holdings(*self._database.ask_together(conn, asked.queries))
+        query = self._holdings_query(conn, consumers)
+        return query.holdings(*self._database.run_queries(conn, query.queries))
 
-    def _asked(self, conn: Connection, consumers: set[str]) -> Asked:
-        return Asked(conn.dialect, consumers, self._database.keeping())
+    def _holdings_query(self, conn: Connection, consumers: set[str]) -> HoldingsQuery:
+        return HoldingsQuery(conn.dialect, consumers, self._database.semantics())
 
 
-class Forgotten(DatabaseFault):
-    """It will never be known what became of a commit: the change log does not reach back to it any more."""
+class ChangeLogPruned(DatabaseFault):
+    """The outcome of a commit cannot be found any more: its part of the change log was pruned."""
 
 
 class CommitInDoubt(Exception):
-    """A batch may have been committed or not."""
+    """The connection failed during a commit: the batch may be committed or not."""
 
     def __init__(self, batch: Batch, fault: OutcomeUnknown) -> None:
         super().__init__(str(fault))
@@ -238,24 +256,25 @@ class CommitInDoubt(Exception):
         self.fault = fault
 
 
-class _NotAtOnce(Exception):
-    """Nothing is to be written, and so nothing would tell whether the head is where it was taken to be.
+class _NeedsHeadLock(Exception):
+    """The batch cannot be committed optimistically.
 
-    Or a client was believed that a consumer is new, and another client knows it.
+    Either it writes nothing, so that no statement would check the head. Or a late command needs the holdings of a
+    consumer that an earlier command of the batch assumed to be new.
     """
 
 
-def _was_committed(conn: Connection, batch: Batch) -> bool:
-    there = changes.is_there(conn, batch.snapshot.head)
-    if there is None:
-        raise Forgotten("The change log does not reach back to it any more.")
-    return there
+def _is_committed(conn: Connection, batch: Batch) -> bool:
+    committed = changes.was_committed(conn, batch.snapshot.head)
+    if committed is None:
+        raise ChangeLogPruned("The change log was pruned beyond this commit.")
+    return committed
 
 
-def _known(tickets: list[Ticket]) -> set[str]:
-    """The consumers that must be looked at in any case."""
+def _consumers_to_read(tickets: list[Ticket]) -> set[str]:
+    """The consumers whose holdings must be read in any case."""
     return {uuid for ticket in tickets for uuid in ticket.command.consumers}
 
 
-def _said_to_be_new(tickets: list[Ticket]) -> set[str]:
+def _assumed_new_consumers(tickets: list[Ticket]) -> set[str]:
     return {uuid for ticket in tickets for uuid in ticket.command.new_consumers}

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes batches of commands so that each is committed once, or not at all, whatever happens to the database.
+"""Retries commits, so that each command is committed exactly once or not at all, also if the database fails.
 
-A batch that was surely not written is tried again for a while. One whose commit got no answer is looked for in
-the change log, under the head's lock, before it is answered or tried again: nobody can write in between.
+A batch that certainly was not written is retried with exponential backoff. If the connection failed during the commit,
+the outcome is unknown: the batch is searched in the change log while the head is locked, so that no other process can
+write in between. It is retried only if it is not there.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from datetime import datetime
 
 from sqlalchemy.exc import IntegrityError
 
-from plimsoll.domain.refusals import RowInTheWay
+from plimsoll.domain.refusals import HiddenRowConflict
 from plimsoll.ledger.batch import Batch
-from plimsoll.ledger.command import Answer, Ticket
+from plimsoll.ledger.command import Outcome, Ticket
 from plimsoll.ledger.commit import (
+    ChangeLogPruned,
     CommitInDoubt,
     Committer,
-    Forgotten,
-    TakeUp,
+    TakeQueued,
 )
 from plimsoll.ledger.current import CurrentSnapshot
 from plimsoll.ledger.group_commit import Lease
@@ -35,127 +36,133 @@ from plimsoll.storage.errors import (
     Busy,
     DatabaseFault,
     Interrupted,
+    NotWritable,
     OutcomeUnknown,
-    Refusing,
     Unreachable,
 )
 
 LOG = logging.getLogger(__name__)
 
-PATIENCE = 8.0
-"""Seconds for which a write is tried again before its client is told to come back later."""
-FAILURES_OF_LOST_CONNECTIONS = 2
-"""How many failures of one commit are put down to connections that were lost while idle, and not to an outage."""
-PATIENCE_IN_DOUBT = 45.0
-"""Seconds for which we try to find out what became of a commit."""
-FIRST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE_IN_A_RACE = 0.002, 0.5, 0.01
+RETRY_SECONDS = 8.0
+"""Seconds for which a write is retried before the client gets a 503."""
+SILENT_FAILURES = 2
+"""So many failures of one commit are not reported as an outage: idle connections may have been closed meanwhile."""
+OUTCOME_RETRY_SECONDS = 45.0
+"""Seconds for which the outcome of a commit is searched before it is reported as unknown."""
+FIRST_BACKOFF, MAX_BACKOFF, MAX_CONFLICT_BACKOFF = 0.002, 0.5, 0.01
+"""Seconds. The last one applies after a deadlock or a lost race for the head."""
 
 
 class CommitRetrier:
-    """For whoever has taken the pen."""
+    """Commits tickets with retries, and sets their outcomes. The caller holds the group commit lock."""
 
     def __init__(
         self,
         database: Database,
-        present: CurrentSnapshot,
+        current: CurrentSnapshot,
         change_log_keep: int,
         clock: Callable[[], datetime],
     ) -> None:
-        self._attempts = Committer(database, present, clock)
+        self._committer = Committer(database, current, clock)
         self._pruner = Pruner(database, change_log_keep)
         self._database = database
         self._pacer = CommitPacer()
 
-    def nothing_under_way(self) -> AbstractContextManager[object]:
-        """Waits for what is being written, and keeps others from writing."""
-        return self._attempts.nothing_under_way()
+    def block_commits(self) -> AbstractContextManager[object]:
+        """Wait for the batch in flight, and let no other batch be sent while the context is open."""
+        return self._committer.block_commits()
 
-    def write(self, tickets: list[Ticket], take_up: TakeUp, turn: Lease) -> None:
-        """Commits tickets together; if one of them cannot be written, each by itself, so that only it fails."""
+    def write(self, tickets: list[Ticket], take_queued: TakeQueued, lease: Lease) -> None:
+        """Commit the tickets in one batch. If a row cannot be written, commit each by itself: only that one fails."""
         try:
-            batch = self._commit(tickets, take_up, turn)
+            batch = self._commit(tickets, take_queued, lease)
         except DatabaseFault as fault:
             for ticket in tickets:
-                ticket.answer = fault
+                ticket.outcome = fault
         except Exception as error:
-            LOG.info("Writing %s commands one by one: %s", len(tickets), error)
+            LOG.info("A batch of %s commands failed, each is written by itself now: %s", len(tickets), error)
             for ticket in tickets:
-                self._write_alone(ticket, turn)
+                self._write_single(ticket, lease)
         else:
             self._finish(batch)
-            # Those refused on a mere belief; and, if the batch was found in the log, those who came after it.
+            # Tickets refused while consumers were assumed to be new; and, if an earlier attempt turned out to be
+            # committed, tickets that joined a later attempt.
             for ticket in tickets:
-                if ticket.answer is None:
-                    self._write_alone(ticket, turn)
+                if ticket.outcome is None:
+                    self._write_single(ticket, lease)
 
-    def _write_alone(self, ticket: Ticket, turn: Lease) -> None:
+    def _write_single(self, ticket: Ticket, lease: Lease) -> None:
         try:
-            batch = self._commit([ticket], _nobody_else, turn, assume_new=False)
+            batch = self._commit([ticket], _take_none, lease, assume_new=False)
         except Exception as fault:
-            ticket.answer = _in_the_rows(fault)
+            ticket.outcome = _as_outcome(fault)
         else:
             self._finish(batch)
 
     def _finish(self, batch: Batch) -> None:
-        self._pacer.note_commit(time.monotonic(), batch.before, batch.snapshot.head)
-        batch.committed()
-        self._pruner.after(batch)
+        self._pacer.note_commit(time.monotonic(), batch.base_head, batch.snapshot.head)
+        batch.mark_committed()
+        self._pruner.on_commit(batch)
 
     def _commit(
-        self, tickets: list[Ticket], take_up: TakeUp, turn: Lease, *, assume_new: bool = True
+        self, tickets: list[Ticket], take_queued: TakeQueued, lease: Lease, *, assume_new: bool = True
     ) -> Batch:
-        """The batch that was committed. Raises when surely nothing was written, or OutcomeUnknown."""
-        self._let_other_nodes_commit()
+        """Return the committed batch. Raise OutcomeUnknown, or another exception if certainly nothing was written."""
+        self._pace()
         began = time.monotonic()
-        pause = FIRST_PAUSE
-        doubtful: list[Batch] = []
+        backoff = FIRST_BACKOFF
+        in_doubt: list[Batch] = []
         fault: DatabaseFault
         failures = 0
         while True:
             try:
-                batch = self._attempts.make(tickets, take_up, turn, doubtful, assume_new=assume_new)
+                batch = self._committer.commit(tickets, take_queued, lease, in_doubt, assume_new=assume_new)
                 self._database.outage.note_success(write=bool(batch.log))
                 return batch
             except CommitInDoubt as doubt:
-                # Those before it stay in doubt: between Galera nodes, one may have been committed all the same.
-                doubtful.append(doubt.batch)
+                # Earlier attempts stay in doubt: on a Galera cluster, one of them may be committed at another node.
+                in_doubt.append(doubt.batch)
                 fault = doubt.fault
             except DatabaseFault as failed:
                 fault = failed
             except Exception as error:
-                if not doubtful:
+                if not in_doubt:
                     raise
-                # Whatever it is: to write anything again before the doubt is gone might write it twice.
+                # Not raised: writing the tickets again before the outcome is known could write them twice.
                 fault = Unreachable(error)
                 assume_new = False
             if isinstance(fault, Busy):
                 self._pacer.note_lost_race(time.monotonic())
-            patience = PATIENCE_IN_DOUBT if doubtful else PATIENCE
-            hopeless = isinstance(fault, Forgotten) if doubtful else isinstance(fault, Refusing)
-            if hopeless or time.monotonic() - began + pause > patience:
+            limit = OUTCOME_RETRY_SECONDS if in_doubt else RETRY_SECONDS
+            is_final = isinstance(fault, ChangeLogPruned) if in_doubt else isinstance(fault, NotWritable)
+            if is_final or time.monotonic() - began + backoff > limit:
                 self._database.outage.note_failure(fault, write=True)
                 LOG.debug(
-                    "Giving up on %s writes after %.1f s: %s", len(tickets), time.monotonic() - began, fault
+                    "Retries of %s writes ended after %.1f s: %s",
+                    len(tickets),
+                    time.monotonic() - began,
+                    fault,
                 )
-                return self._given_up(doubtful, fault, turn)
+                return self._give_up(in_doubt, fault, lease)
             failures += 1
-            if failures > FAILURES_OF_LOST_CONNECTIONS:
+            if failures > SILENT_FAILURES:
                 self._database.outage.note_failure(fault, write=True)
-            LOG.debug("Trying %s writes again: %s", len(tickets), fault)
-            time.sleep(pause * random.uniform(0.5, 1))
-            pause = min(2 * pause, LONGEST_PAUSE_IN_A_RACE if isinstance(fault, Busy) else LONGEST_PAUSE)
+            LOG.debug("Retrying %s writes: %s", len(tickets), fault)
+            time.sleep(backoff * random.uniform(0.5, 1))
+            backoff = min(2 * backoff, MAX_CONFLICT_BACKOFF if isinstance(fault, Busy) else MAX_BACKOFF)
 
-    def _let_other_nodes_commit(self) -> None:
+    def _pace(self) -> None:
+        """On a Galera cluster, pause so that processes at other nodes commit too."""
         pause = self._pacer.pause(time.monotonic()) if self._database.is_multi_primary else 0.0
         if pause:
             time.sleep(pause)
 
-    def _given_up(self, doubtful: list[Batch], fault: DatabaseFault, turn: Lease) -> Batch:
-        """Raises what to tell the clients, unless a doubtful batch was committed after all."""
-        if not doubtful:
+    def _give_up(self, in_doubt: list[Batch], fault: DatabaseFault, lease: Lease) -> Batch:
+        """Raise the fault for the clients, unless a batch in doubt turns out to be committed."""
+        if not in_doubt:
             raise fault
         try:
-            found = self._attempts.found(doubtful, turn)
+            found = self._committer.find_committed(in_doubt, lease)
         except Exception as error:
             raise OutcomeUnknown(fault) from error
         if found is None:
@@ -163,11 +170,11 @@ class CommitRetrier:
         return found
 
 
-def _in_the_rows(fault: Exception) -> Answer:
-    """What memory knows it checks by itself, so a row in the way is one that it was not shown."""
-    return RowInTheWay() if isinstance(fault, IntegrityError) else fault
+def _as_outcome(fault: Exception) -> Outcome:
+    """Return the outcome of a failed ticket. A duplicate key means a row in SQL that memory does not have."""
+    return HiddenRowConflict() if isinstance(fault, IntegrityError) else fault
 
 
-def _nobody_else(_: list[Ticket]) -> list[Ticket]:
-    """A ticket that is written by itself."""
+def _take_none(_: list[Ticket]) -> list[Ticket]:
+    """A TakeQueued for a ticket that is written by itself: add no others."""
     return []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The snapshot that a process has, and how it is kept at the head: reads follow it, writes replace it."""
+"""The current snapshot of a process: reads follow the change log up to the head, commits publish a new snapshot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection
 
 from plimsoll.ledger.follow import follow
-from plimsoll.ledger.full_load import read_all
+from plimsoll.ledger.full_load import load_snapshot
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.storage import changes
 from plimsoll.storage.database import Database
@@ -21,92 +21,94 @@ from plimsoll.storage.head import Head
 LOG = logging.getLogger(__name__)
 
 COMMIT_SECONDS = 60
-"""How long a read waits for the snapshot of a commit that is under way."""
+"""How long a read waits for the snapshot of a commit in flight."""
 
 
 class OptimisticRead:
-    """What somebody sees of the present: the newest snapshot at first, while the database is asked whether it is that.
+    """A read of the newest snapshot in memory, while a query for the head of the database is in flight.
 
-    If it is not, whatever was made of it has to be made again.
+    If `confirm` finds that the head has moved, the caller repeats its computation on the newer snapshot.
     """
 
-    __slots__ = ("_head", "_present", "_seen", "_since")
+    __slots__ = ("_base_head", "_current", "_head_query", "_snapshot")
 
-    def __init__(self, present: CurrentSnapshot) -> None:
-        self._present = present
-        self._seen: Snapshot | None = None
-        self._head: Callable[[], Head] | None = None
+    def __init__(self, current: CurrentSnapshot) -> None:
+        self._current = current
+        self._snapshot: Snapshot | None = None
+        self._head_query: Callable[[], Head] | None = None
 
-    def look(self) -> None:
-        """Takes the newest snapshot for the present, unless it is about to be replaced."""
-        present = self._present
-        if self._seen is None and not present.replacing.locked():
-            self._since = present.newest.head
-            self._head = present.database.ask_head()
-            self._seen = present.newest
+    def start(self) -> None:
+        """Send the query for the head and take the newest snapshot, unless a commit is about to replace it."""
+        current = self._current
+        if self._snapshot is None and not current.publish_lock.locked():
+            self._base_head = current.newest.head
+            self._head_query = current.database.start_head_query()
+            self._snapshot = current.newest
 
     def snapshot(self) -> Snapshot:
-        if self._seen is None:
-            self.look()
-        if self._seen is None:
-            self._seen = self._present.snapshot()
-        return self._seen
+        """Return the snapshot of this read: always the same one until `confirm`."""
+        if self._snapshot is None:
+            self.start()
+        if self._snapshot is None:
+            self._snapshot = self._current.snapshot()
+        return self._snapshot
 
     def confirm(self) -> bool:
-        """Whether what was seen contains every write that was committed before. If not, it does from now on."""
-        if self._seen is None or self._head is None:
+        """True if the snapshot was current when the read began. If not, replace it with one that is."""
+        if self._snapshot is None or self._head_query is None:
             return True
-        head = self._head()
-        if head == self._seen.head:  # whoever has written since did so after this was asked
+        head = self._head_query()
+        if head == self._snapshot.head:  # later writes were committed after the read began
             return True
-        self._seen = self._present.up_to(head, self._since)
+        self._snapshot = self._current.at_least(head, self._base_head)
         return False
 
 
 class CurrentSnapshot:
-    """Every method may be called from any thread."""
+    """Holds the newest snapshot of this process. Every method may be called from any thread."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._keeping = database.keeping()
-        self.replacing = threading.Lock()
-        """Held by whoever is about to replace the newest snapshot. Readers that see a newer head wait for the one that is
-        made there, instead of making their own."""
+        self._semantics = database.semantics()
+        self.publish_lock = threading.Lock()
+        """Held while the newest snapshot is being replaced. Readers that see a newer head wait for it, instead of
+        following the change log themselves."""
         self.newest = self._load()
-        """The newest that this process has; others may have written since. To be replaced while `replacing` is held."""
+        """The newest snapshot in memory. Other processes may have written since. Replaced only under `publish_lock`."""
 
     def snapshot(self) -> Snapshot:
-        """It contains every write that was committed before this call, by whichever process."""
+        """Return a snapshot that contains every write committed before this call, by any process."""
         since = self.newest.head
-        return self.up_to(self.database.head(), since)
+        return self.at_least(self.database.head(), since)
 
-    def up_to(self, head: Head, since: Head) -> Snapshot:
-        """The snapshot at this head, or at a later one. It was asked for when the newest was at `since`, or later."""
-        if not self.newest.has_come_by(head, since):
-            # If it is our own scribe who has moved the head, it publishes before it lets us in here.
-            if not self.replacing.acquire(timeout=COMMIT_SECONDS):
+    def at_least(self, head: Head, since: Head) -> Snapshot:
+        """Return a snapshot at this head or a later one. `since` is the newest head in memory before it was read."""
+        if not self.newest.contains(head, since):
+            # If a commit of this process has moved the head, its snapshot is published before the lock is free.
+            if not self.publish_lock.acquire(timeout=COMMIT_SECONDS):
                 raise Busy(f"A commit has been under way for {COMMIT_SECONDS} s.")
             try:
-                if not self.newest.has_come_by(head, since):
-                    self.newest = self.database.ask(self._followed)
+                if not self.newest.contains(head, since):
+                    self.newest = self.database.run_read(self._follow_head)
             finally:
-                self.replacing.release()
+                self.publish_lock.release()
         return self.newest
 
-    def at(self, conn: Connection, head: Head) -> Snapshot:
-        """The snapshot at the head that this transaction has taken."""
+    def at_head(self, conn: Connection, head: Head) -> Snapshot:
+        """Return the snapshot at the head that this transaction has locked."""
         return follow(conn, self.newest, head)
 
     def reload(self) -> None:
-        with self.replacing:
+        """Load the whole database and publish the result."""
+        with self.publish_lock:
             self.newest = self._load()
 
-    def _followed(self, conn: Connection) -> Snapshot:
+    def _follow_head(self, conn: Connection) -> Snapshot:
         return follow(conn, self.newest, changes.read_head(conn))
 
     def _load(self) -> Snapshot:
-        return self.database.ask(self._read_all)
+        return self.database.run_read(self._load_snapshot)
 
-    def _read_all(self, conn: Connection) -> Snapshot:
-        LOG.info("Reading the world from %s", self.database.where)
-        return read_all(conn, changes.read_head(conn), self._keeping)
+    def _load_snapshot(self, conn: Connection) -> Snapshot:
+        LOG.info("Full load of the database at %s", self.database.where)
+        return load_snapshot(conn, changes.read_head(conn), self._semantics)

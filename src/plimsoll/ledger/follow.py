@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Brings a snapshot up to a head that others have moved: change by change, or by reading all anew."""
+"""Follow the change log: bring a snapshot up to the head, change by change or by a full load."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from sqlalchemy import Connection
 
 from plimsoll.domain.effects import Effect, Reload
 from plimsoll.ledger.change_codec import decode
-from plimsoll.ledger.full_load import read_all
+from plimsoll.ledger.full_load import load_snapshot
 from plimsoll.ledger.snapshot import Snapshot
-from plimsoll.runtime.scheduling import Pace
+from plimsoll.runtime.scheduling import PeriodicYield
 from plimsoll.storage import changes
 from plimsoll.storage.errors import DatabaseFault
 from plimsoll.storage.head import Head
 
 LOG = logging.getLogger(__name__)
 
-RELOAD_BEYOND = 20_000
-"""Who missed more changes than this reads everything: that is faster than to apply them one by one."""
+MAX_FOLLOWED_CHANGES = 20_000
+"""After more missed changes than this, a full load is faster than applying them one by one."""
 
 
 def follow(conn: Connection, snapshot: Snapshot, head: Head) -> Snapshot:
-    """The snapshot at this head, as the connection's transaction sees it."""
+    """Return the snapshot at this head, within the connection's transaction."""
     if head == snapshot.head:
         return snapshot
     missed = _missed(conn, snapshot.head, head)
     followed = None if missed is None else _apply(missed, snapshot, head)
     if followed is None:
         LOG.info(
-            "Reading the world anew: this process is at change %s, the database at %s",
+            "Full load of the database: the change log cannot be followed from change %s to change %s",
             snapshot.head.seq,
             head.seq,
         )
-        return read_all(conn, head, snapshot.world.keeping)
+        return load_snapshot(conn, head, snapshot.world.semantics)
     return followed
 
 
-def _missed(conn: Connection, place: Head, head: Head) -> list[str] | None:
-    """The effects of all changes between two, or None if the log does not have them (pruned, restored, too many)."""
-    if not 0 < head.seq - place.seq <= RELOAD_BEYOND:
+def _missed(conn: Connection, base: Head, head: Head) -> list[str] | None:
+    """Return the effects of all changes between two heads, or None (pruned, restored, or too many)."""
+    if not 0 < head.seq - base.seq <= MAX_FOLLOWED_CHANGES:
         return None
-    return changes.effects_after(conn, place, head)
+    return changes.effects_after(conn, base, head)
 
 
 def _apply(missed: list[str], snapshot: Snapshot, head: Head) -> Snapshot | None:
-    """The snapshot after these changes, or None if they do not tell all, or do not fit what memory holds."""
+    """Return the snapshot after these changes, or None if they contain a Reload or cannot be applied."""
     try:
         effects: list[Effect] = []
-        pause = Pace()
+        pause = PeriodicYield()
         for text in missed:
             effects += decode(text)
             pause()
@@ -60,5 +60,5 @@ def _apply(missed: list[str], snapshot: Snapshot, head: Head) -> Snapshot | None
     except DatabaseFault:
         raise
     except Exception:
-        LOG.exception("Changes %s to %s do not fit what is in memory", snapshot.head.seq + 1, head.seq)
+        LOG.exception("Changes %s to %s do not fit the snapshot in memory", snapshot.head.seq + 1, head.seq)
         return None

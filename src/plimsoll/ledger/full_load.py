@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads the whole database into a snapshot: at the start, and when following change by change will not do."""
+"""Full load: read the whole database into a snapshot, at the start and when the change log cannot be followed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from plimsoll.storage.load import load_world
 LOG = logging.getLogger(__name__)
 
 
-def read_all(conn: Connection, head: Head, keeping: DatabaseSemantics) -> Snapshot:
-    """The snapshot at this head, as the connection's transaction sees it."""
+def load_snapshot(conn: Connection, head: Head, semantics: DatabaseSemantics) -> Snapshot:
+    """Return the snapshot at this head, within the connection's transaction."""
     began = time.monotonic()
-    world, has_unrecorded = load_world(conn, keeping)
+    world, has_allocations_without_consumer = load_world(conn, semantics)
     read = time.monotonic()
-    snapshot = Snapshot.of(head, world, Origin(has_unrecorded))
+    snapshot = Snapshot.of(head, world, Origin(has_allocations_without_consumer))
     LOG.info(
         "%s providers at change %s: read in %.1f s, indexed in %.1f s",
         len(world.providers),

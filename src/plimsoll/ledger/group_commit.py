@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The one pen of a ledger: whoever holds it writes, for all who wait for it.
+"""The group commit lock: the thread or greenlet that holds it (the leader) commits the commands of all waiters.
 
-Everybody waits for themselves: whoever lays the pen down wakes one who still has something to write, and nobody else.
-Those whose work is done are woken one by one when it is. (With one condition for all, everybody wakes at every turn,
-and they get in each other's way.)
+Each waiter has an event of its own. A release wakes one waiter whose command is in no batch yet; the waiters of a batch
+are woken one by one when the batch is done. A shared condition variable would wake all waiters at every release.
 """
 
 from __future__ import annotations
@@ -16,118 +15,120 @@ from collections import deque
 from plimsoll.runtime.scheduling import Event, new_event
 
 
-class NotInTime(Exception):
-    """A waiter was neither finished nor given the pen."""
+class LockTimeout(Exception):
+    """The waiter neither got the lock nor was finished before its timeout."""
 
 
 class Waiter:
-    """Somebody who wants the pen, or to be told that it is not needed any more."""
+    """One thread or greenlet that waits for the lock, or until a leader has done its work for it."""
 
-    __slots__ = ("_bell", "done", "has_pen", "seen_to")
+    __slots__ = ("_event", "done", "has_lock", "in_batch")
 
     def __init__(self) -> None:
-        self.seen_to = False
-        """Somebody else writes for this one, who has but to wait."""
+        self.in_batch = False
+        """A leader has taken its command into a batch: it waits for `done`, not for the lock."""
         self.done = False
-        self.has_pen = False
-        """Whether the pen was passed to this one while it waited."""
-        self._bell: Event | None = None
-        """Of one who has to wait: most do not."""
+        self.has_lock = False
+        """The lock was passed to it while it waited."""
+        self._event: Event | None = None
+        """Created at the first wait: most waiters never block."""
 
     def finish(self) -> None:
-        """What this one has waited for is done. Only whoever has seen to it may say so, and once."""
+        """Mark the work as done and wake the waiter. To be called once, by the leader of its batch."""
         self.done = True
-        if self._bell is not None:  # else it looks whether it is done before it waits
-            self._bell.ring()
+        if self._event is not None:  # else the waiter checks `done` before it blocks
+            self._event.set()
 
-    def get_ready(self) -> None:
-        """To be woken, from now on."""
-        if self._bell is None:
-            self._bell = new_event()
+    def create_event(self) -> None:
+        """Create the event, so that `wake` and `finish` can set it."""
+        if self._event is None:
+            self._event = new_event()
 
     def wake(self) -> None:
-        assert self._bell is not None
-        self._bell.ring()
+        assert self._event is not None
+        self._event.set()
 
-    def sleep(self, seconds: float = -1) -> bool:
-        """Wait until this one is woken. False if it was not in time."""
-        self.get_ready()
+    def wait(self, timeout: float = -1) -> bool:
+        """Block until `wake` or `finish`. False after a timeout; a negative one means no limit."""
+        self.create_event()
         if self.done:
             return True
-        assert self._bell is not None
-        return self._bell.wait(seconds)
+        assert self._event is not None
+        return self._event.wait(timeout)
 
 
 class Lease:
-    """Of one who has taken the pen. It may be passed on before everything is done that it was taken for."""
+    """The lock as one leader holds it: released while its batch is in flight, reacquired for a retry."""
 
-    __slots__ = ("_has_it", "_pen")
+    __slots__ = ("_holds_lock", "_lock")
 
-    def __init__(self, pen: GroupCommitLock) -> None:
-        self._pen = pen
-        self._has_it = True
+    def __init__(self, lock: GroupCommitLock) -> None:
+        self._lock = lock
+        self._holds_lock = True
 
-    def pass_on(self) -> None:
-        if self._has_it:
-            self._has_it = False
-            self._pen.lay_down()
+    def release(self) -> None:
+        if self._holds_lock:
+            self._holds_lock = False
+            self._lock.release()
 
-    def come_back(self) -> None:
-        """Waits for the pen, if it was passed on: something is to be written again."""
-        if not self._has_it:
-            self._pen.taken_by(Waiter())
-            self._has_it = True
+    def reacquire(self) -> None:
+        """Wait for the lock again if it was released: the batch has to be decided and written again."""
+        if not self._holds_lock:
+            self._lock.acquire(Waiter())
+            self._holds_lock = True
 
 
 class GroupCommitLock:
+    """A mutual exclusion lock with a FIFO queue, which skips waiters whose command is in a batch already."""
+
     def __init__(self) -> None:
-        self._changing = threading.Lock()
+        self._mutex = threading.Lock()
         self._held = False
-        self._waiting: deque[Waiter] = deque()
+        self._waiters: deque[Waiter] = deque()
 
-    def taken_by(self, waiter: Waiter, seconds: float = -1) -> bool:
-        """Wait for the pen and return True, or return False, without the pen, as soon as the waiter is done.
+    def acquire(self, waiter: Waiter, timeout: float = -1) -> bool:
+        """Wait for the lock and return True; return False, without the lock, as soon as the waiter is done.
 
-        Raises NotInTime if neither happens in time. Neither that nor an exception that ends the waiting thread or greenlet
-        leaves the waiter in the queue: the pen would be passed to it, and all others would wait for ever.
+        Raise LockTimeout if neither happens before the timeout. A timeout, or an exception that ends the waiting thread
+        or greenlet, removes the waiter from the queue: else the lock would be passed to it and never be released.
         """
-        with self._changing:
-            waiter.has_pen = False
-            if not waiter.seen_to:
+        with self._mutex:
+            waiter.has_lock = False
+            if not waiter.in_batch:
                 if not self._held:
                     self._held = True
                     return True
-                waiter.get_ready()
-                self._waiting.append(waiter)
+                waiter.create_event()
+                self._waiters.append(waiter)
         try:
-            was_woken = waiter.sleep(seconds)
+            was_woken = waiter.wait(timeout)
         except BaseException:
-            if self._leave(waiter):
-                self.lay_down()
+            if self._remove(waiter):
+                self.release()
             raise
         if not was_woken:
-            if self._leave(waiter):
-                waiter.sleep(0)  # the pen came with a signal, which must not end the next wait
+            if self._remove(waiter):
+                waiter.wait(0)  # the lock came with an event, which must not end the next wait
             elif not waiter.done:
-                raise NotInTime
+                raise LockTimeout
         return not waiter.done
 
-    def lay_down(self) -> None:
-        """Passes the pen to the next one whom nobody has seen to yet."""
-        with self._changing:
-            while self._waiting:
-                following = self._waiting.popleft()
-                if not following.seen_to:
-                    following.has_pen = True
-                    following.wake()
+    def release(self) -> None:
+        """Pass the lock to the next waiter whose command is in no batch; unlock if there is none."""
+        with self._mutex:
+            while self._waiters:
+                waiter = self._waiters.popleft()
+                if not waiter.in_batch:
+                    waiter.has_lock = True
+                    waiter.wake()
                     return
             self._held = False
 
-    def _leave(self, waiter: Waiter) -> bool:
-        """Take a waiter out of the queue. True if the pen was passed to it before that."""
-        with self._changing:
-            if waiter.has_pen:
+    def _remove(self, waiter: Waiter) -> bool:
+        """Remove a waiter from the queue. True if the lock was passed to it before that."""
+        with self._mutex:
+            if waiter.has_lock:
                 return True
             with contextlib.suppress(ValueError):
-                self._waiting.remove(waiter)
+                self._waiters.remove(waiter)
             return False

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who holds what, one by one: the part of the state that stays in SQL. SQL is always current."""
+"""Single allocations, read from SQL: the part of the state that is not in memory. SQL is always current."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def of_consumer(ledger: Ledger, uuid: str) -> ConsumerAllocations:
 
 
 def of_provider(ledger: Ledger, uuid: str) -> ProviderAllocations | None:
-    """None if there is no such provider."""
+    """Return the allocations on a provider, or None if the provider does not exist."""
     return consumers.allocations_of_provider(ledger.database, uuid)
 
 
 def of_owner(ledger: Ledger, project: str, user: str | None) -> list[tuple[str, dict[str, int]]]:
-    return ledger.database.ask(
-        lambda conn: consumers.allocations_of_owner(conn, project, user), in_one_query=True
+    return ledger.database.run_read(
+        lambda conn: consumers.allocations_of_owner(conn, project, user), single_query=True
     )

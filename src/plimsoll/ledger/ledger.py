@@ -2,10 +2,10 @@
 
 """The ledger of one process: reads see every committed write, writes are decided one after the other.
 
-Writes queue. Whoever comes first becomes the scribe: it takes the head of the whole database, brings the
-world up to date, decides all that has queued up meanwhile, and commits it at once (group commit). The
-others find their answers done. Nothing is answered before it is committed. While one batch is at the
-database, the next is decided already, on what the world will be.
+Writes queue. The first thread or greenlet in the queue becomes the leader: it locks the head of the database, brings
+the snapshot up to date, decides all commands that have queued up, and commits them in one transaction (group commit).
+The others wait until their commands are done. No outcome is returned before its commit. While one batch is in flight,
+the next leader decides its batch on the snapshot that the first will publish.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from plimsoll.ledger.current import CurrentSnapshot, OptimisticRead
 from plimsoll.ledger.group_commit import (
     GroupCommitLock,
     Lease,
-    NotInTime,
+    LockTimeout,
     Waiter,
 )
 from plimsoll.ledger.snapshot import Snapshot
-from plimsoll.runtime.scheduling import AT_WORK, yield_to_pending
+from plimsoll.runtime.scheduling import ACTIVE_REQUESTS, yield_to_pending
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy
 
-MOST_AT_ONCE = 256
-"""How many commands one commit may carry: none should wait long for its neighbours."""
+MAX_BATCH = 256
+"""Commands in one commit, at most: each waits for all the others."""
 
 
 QUEUE_SECONDS = 30.0
-"""How long a command waits until it is taken into a batch."""
+"""How long a command waits to be taken into a batch."""
 OUTCOME_SECONDS = 90.0
-"""How long a command waits after that for the outcome of the batch. A leader that is in doubt retries for 45 seconds."""
+"""How long a command waits after that for the outcome of its batch. A leader in doubt retries for 45 seconds."""
 
 
 def utc_now() -> datetime:
-    """Now, as the schema keeps times: UTC, without a zone."""
+    """Return the current time as the schema stores it: UTC, without a time zone."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
@@ -54,105 +54,106 @@ class Ledger:
     ) -> None:
         self.database = database
         self._queue: deque[Ticket] = deque()
-        self._pen = GroupCommitLock()
-        self._present = CurrentSnapshot(database)
-        self._scribe = CommitRetrier(database, self._present, change_log_keep, clock)
-        self.last_found = AllocationCache()
+        self._commit_lock = GroupCommitLock()
+        self._current = CurrentSnapshot(database)
+        self._retrier = CommitRetrier(database, self._current, change_log_keep, clock)
+        self.allocation_cache = AllocationCache()
 
     def snapshot(self) -> Snapshot:
-        """The present: it contains every write that was committed before this call, by whichever process."""
-        return self._present.snapshot()
+        """Return a snapshot that contains every write committed before this call, by any process."""
+        return self._current.snapshot()
 
     @property
     def newest(self) -> Snapshot:
-        """The newest that this process has; others may have written since."""
-        return self._present.newest
+        """The newest snapshot in memory. Other processes may have written since."""
+        return self._current.newest
 
     def world(self) -> World:
         return self.snapshot().world
 
-    def sight(self) -> OptimisticRead:
-        """For who reads, and is ready to read again."""
-        return OptimisticRead(self._present)
+    def optimistic_read(self) -> OptimisticRead:
+        """Return a read of the newest snapshot in memory that is confirmed by the database afterwards."""
+        return OptimisticRead(self._current)
 
     def reload(self) -> None:
-        """Forgets the snapshot and reads everything again."""
-        # Nor may a batch be under way: it would publish what it made of the snapshot that is to be forgotten.
-        self._pen.taken_by(Waiter())
+        """Discard the snapshot and load the whole database again."""
+        # No batch may be in flight: it would publish a snapshot that is based on the discarded one.
+        self._commit_lock.acquire(Waiter())
         try:
-            with self._scribe.nothing_under_way():
-                self._present.reload()
+            with self._retrier.block_commits():
+                self._current.reload()
         finally:
-            self._pen.lay_down()
+            self._commit_lock.release()
 
     def submit(self, command: Command) -> World | Refusal:
-        """Decides a command and records it: the world right after it, or why it was refused."""
+        """Decide a command and commit it. Return the world right after it, or the refusal."""
         ticket = Ticket(command)
         self._queue.append(ticket)
         try:
             while not ticket.done:
-                if self._pen.taken_by(ticket, QUEUE_SECONDS):
-                    turn = Lease(self._pen)
+                if self._commit_lock.acquire(ticket, QUEUE_SECONDS):
+                    lease = Lease(self._commit_lock)
                     try:
                         yield_to_pending()
-                        self._write_batch(turn)
+                        self._write_batch(lease)
                     finally:
-                        turn.pass_on()
-        except NotInTime:
+                        lease.release()
+        except LockTimeout:
             self._wait_for_outcome(ticket)
-        except BaseException:  # this thread or greenlet ends, and with it the need for the write
+        except BaseException:  # this thread or greenlet ends: its response is not needed any more
             self._withdraw(ticket)
             raise
         return ticket.result()
 
     def _wait_for_outcome(self, ticket: Ticket) -> None:
-        """The command was not committed in time. Refuse it if it is still in the queue, else wait for its batch."""
+        """Handle a timeout of the queue: raise Busy if the ticket is still in the queue, else wait for its batch."""
         if self._withdraw(ticket):
             raise Busy(
                 f"A write was not begun within {QUEUE_SECONDS:.0f} s: the writes before it take too long."
             )
-        if not ticket.sleep(OUTCOME_SECONDS) and not ticket.done:
+        if not ticket.wait(OUTCOME_SECONDS) and not ticket.done:
             raise Abandoned(f"Its commit has no outcome after {QUEUE_SECONDS + OUTCOME_SECONDS:.0f} s.")
 
     def _withdraw(self, ticket: Ticket) -> bool:
-        """Take a ticket out of the queue. False if it is in a batch already."""
+        """Remove a ticket from the queue. False if it is in a batch already."""
         try:
             self._queue.remove(ticket)
         except ValueError:
             return False
         return True
 
-    def _write_batch(self, turn: Lease) -> None:
+    def _write_batch(self, lease: Lease) -> None:
+        """Commit the queued tickets as the leader, then wake their waiters."""
         tickets: list[Ticket] = []
-        self._take_up(tickets)
+        self._take_queued(tickets)
         try:
-            self._scribe.write(tickets, self._take_up, turn)
+            self._retrier.write(tickets, self._take_queued, lease)
         finally:
             for ticket in tickets:
                 ticket.finish()
 
-    def _take_up(self, tickets: list[Ticket]) -> list[Ticket]:
-        """Adds from the queue what has room; whoever holds the pen is the only one to take from it."""
+    def _take_queued(self, tickets: list[Ticket]) -> list[Ticket]:
+        """Move tickets from the queue to the batch, up to its limit. The caller holds the group commit lock."""
         queue = self._queue
         if not queue:
             return []
-        room = self._most_at_once() - len(tickets)
+        room = self._batch_limit() - len(tickets)
         taken: list[Ticket] = []
         while queue and len(taken) < room:
             ticket = queue.popleft()
-            ticket.seen_to = True
+            ticket.in_batch = True
             taken.append(ticket)
         tickets += taken
         return taken
 
-    def _most_at_once(self) -> int:
-        """All who wait, where the database is this process. Else half of those at work: while their batch is at the
-        database, the other half is decided.
+    def _batch_limit(self) -> int:
+        """Return the size of a batch: all queued commands if the database is in this process, else half the requests.
 
-        Nearly all of them would end up in one batch: the database waits until it is decided, and then all wait for that.
-        Who has just been answered counts as well: most come back. Two are better off together.
+        With half, one batch is decided while the other is at the database. Without a limit nearly all requests end up
+        in one batch, and the database idles while it is decided. Recently finished requests count as well: most clients
+        send the next one soon. Two requests are always faster in one batch.
         """
-        half = (AT_WORK.lately() + 1) // 2 if self.database.works_by_itself else 0
+        half = (ACTIVE_REQUESTS.recent_maximum() + 1) // 2 if self.database.commits_in_background else 0
         if half > 2:
-            return min(half, MOST_AT_ONCE)
-        return 2 if half else MOST_AT_ONCE  # or nobody counts them
+            return min(half, MAX_BATCH)
+        return 2 if half else MAX_BATCH  # also under a server that does not count requests

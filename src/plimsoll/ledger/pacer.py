@@ -2,12 +2,12 @@
 
 """Pauses between the commits of one process, so that writers at other nodes of a Galera cluster commit too.
 
-A row lock holds at one node only. Processes at different nodes write side by side, the first commit wins, and the others
-fail and retry. The winner has the newest state in memory, so it wins the next race as well: without pauses, one node
-made 7,762 of 7,766 commits in 20 seconds and the writes at the two other nodes ran into their deadline. The winner sees
-nothing of the transactions that fail at other nodes. So it pauses once a second even while it seems to be the only
-writer, long enough for another node to retry and to commit. As soon as it sees a commit of another process, or loses a
-race, it pauses after each of its commits.
+A row lock holds at one node only. Processes at different nodes write concurrently, the first commit wins, and the
+others fail and retry. The winner has the newest state in memory, so it wins the next race as well: without pauses, one
+node made 7,762 of 7,766 commits in 20 seconds and the writes at the two other nodes timed out. The winner cannot detect
+transactions that fail at other nodes. So it pauses once a second even while it detects no other writer, long enough for
+another node to retry and to commit. As soon as it sees a commit of another process, or loses a race, it pauses after
+each of its commits.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from plimsoll.storage.head import Head
 
 CONTENDED_SECONDS = 2.0
 """How long after a lost race, or a commit of another process, each commit is followed by a pause."""
-LONGEST_PAUSE = 0.03
-"""Seconds. The pause after a commit is a random part of it, so that processes do not keep in step."""
+MAX_PAUSE = 0.03
+"""Seconds. The pause after a commit is a random part of it, so that processes do not run in lockstep."""
 UNCONTENDED_SECONDS = 1.0
 """How long one process writes without a pause while it sees no other writer."""
 UNCONTENDED_PAUSE = 0.05
@@ -39,7 +39,7 @@ class CommitPacer:
         """Seconds to wait before the next commit begins."""
         idle = now - self._last_commit
         if now < self._contended_until:
-            return max(0.0, self._part() * LONGEST_PAUSE - idle)
+            return max(0.0, self._part() * MAX_PAUSE - idle)
         if idle >= UNCONTENDED_PAUSE:
             self._last_gap = now
         if now - self._last_gap < UNCONTENDED_SECONDS:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forgets old changes, a few at a time and beside the writes, so that none of them waits for it."""
+"""Prune old changes from the change log, in small transactions of a background thread, so that no write waits."""
 
 from __future__ import annotations
 
@@ -15,45 +15,47 @@ from plimsoll.storage.errors import DatabaseFault
 
 LOG = logging.getLogger(__name__)
 
-EVERY = 500
-"""After how many changes the log is looked through for old ones."""
-AT_ONCE = 200
-"""How many are forgotten in one transaction."""
+PRUNE_INTERVAL = 500
+"""After so many changes the change log is pruned."""
+PRUNE_BATCH = 200
+"""Changes that are deleted in one transaction, at most."""
 
 
 class Pruner:
+    """Keeps the newest `keep` changes of the change log."""
+
     def __init__(self, database: Database, keep: int) -> None:
         self._database = database
         self._keep = keep
-        self._at_work = threading.Lock()
+        self._running = threading.Lock()
 
-    def after(self, batch: Batch) -> None:
-        """A batch was committed: starts work if it is time for it."""
+    def on_commit(self, batch: Batch) -> None:
+        """Start the thread if this batch has completed the next interval."""
         last = batch.snapshot.head.seq
-        if last % EVERY < len(batch.log) and last > self._keep:
-            # What was committed must not fail for want of a thread: the next one will do it.
+        if last % PRUNE_INTERVAL < len(batch.log) and last > self._keep:
+            # A committed write must not fail because no thread can be started: a later commit tries again.
             with contextlib.suppress(RuntimeError):
                 threading.Thread(
                     target=self.prune, args=(last - self._keep,), name="change log", daemon=True
                 ).start()
 
     def prune(self, up_to: int) -> None:
-        """Forgets the changes up to this one. If others do it already, they do it."""
-        if not self._at_work.acquire(blocking=False):
+        """Delete the changes up to this number. Return at once if another thread is pruning."""
+        if not self._running.acquire(blocking=False):
             return
         fault: DatabaseFault | None = None
         try:
-            while self._forget_some(up_to):
+            while self._prune_batch(up_to):
                 pass
         except DatabaseFault as failed:
             fault = failed
         finally:
-            self._at_work.release()
+            self._running.release()
         if fault is not None:
             self._database.outage.note_failure(fault, write=True)
-            LOG.debug("Old changes are not removed from the change log for now: %s", fault)
+            LOG.debug("The change log was not pruned, a later commit tries again: %s", fault)
 
-    def _forget_some(self, up_to: int) -> int:
-        # Nobody needs what is forgotten here, so the head need not be held for it.
+    def _prune_batch(self, up_to: int) -> int:
+        # No process reads these changes, so the head need not be locked.
         with self._database.write() as conn:
-            return changes.prune(conn, up_to, AT_ONCE)
+            return changes.prune(conn, up_to, PRUNE_BATCH)

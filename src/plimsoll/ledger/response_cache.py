@@ -1,42 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A cache of the answers to queries about one snapshot.
+"""A cache of the responses to queries on one snapshot.
 
-Schedulers that work side by side ask for the same flavour at the same time, and hosts that fit it are looked for once.
-Nothing has to be invalidated: the answers belong to the snapshot, and the next write makes another one.
+Several schedulers request candidates for the same flavour at the same time: the search runs once. Nothing has to be
+invalidated: each snapshot has its own cache, and the next write makes a new snapshot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-MOST_BYTES = 4 << 20
-"""Of all answers about one snapshot, with their queries. What comes later is not kept."""
-LONGEST_QUERY = 4096
-"""Characters of a query that is kept. Longer ones are not repeated by schedulers."""
-_BESIDES = 512
-"""What an entry takes besides them."""
+MAX_BYTES = 4 << 20
+"""Size of all responses on one snapshot, with their queries. Further ones are not cached."""
+MAX_QUERY_CHARS = 4096
+"""Longest query that is cached. Schedulers do not repeat longer ones."""
+_ENTRY_BYTES = 512
+"""Overhead of an entry, besides its query and its response."""
 
-Work = Callable[[], tuple[bytes, bool]]
-"""Returns an answer and whether it may be kept: a search that ran out of time could have found more."""
+Compute = Callable[[], tuple[bytes, bool]]
+"""Returns a response and whether it may be cached: a search that used up its budget could have found more."""
 
 
 class ResponseCache:
-    """For any thread: two requests at the same time may both make an answer, and get the same."""
+    """Thread-safe: two concurrent requests may both compute a response, with the same result."""
 
-    __slots__ = ("_by_query", "_room")
+    __slots__ = ("_by_query", "_free_bytes")
 
     def __init__(self) -> None:
         self._by_query: dict[tuple[Hashable, str], bytes] = {}
-        self._room = MOST_BYTES
+        self._free_bytes = MAX_BYTES
 
-    def to(self, query: str, terms: Hashable, work: Work) -> bytes:
-        """The query and its terms are all that the answer depends on, but for the snapshot."""
-        answer = self._by_query.get((terms, query))
-        if answer is None:
-            answer, may_be_kept = work()
-            taken = len(answer) + len(query) + _BESIDES
-            if may_be_kept and taken <= self._room and len(query) <= LONGEST_QUERY:
-                self._room -= taken
-                self._by_query[terms, query] = answer
-        return answer
+    def get_or_compute(self, query: str, terms: Hashable, compute: Compute) -> bytes:
+        """Return the cached response, or compute it. It depends on the snapshot, the query and `terms` only."""
+        response = self._by_query.get((terms, query))
+        if response is None:
+            response, cacheable = compute()
+            entry_bytes = len(response) + len(query) + _ENTRY_BYTES
+            if cacheable and entry_bytes <= self._free_bytes and len(query) <= MAX_QUERY_CHARS:
+                self._free_bytes -= entry_bytes
+                self._by_query[terms, query] = response
+        return response

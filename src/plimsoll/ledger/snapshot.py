@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A moment: the world and the search's index of it, after the change at this head.
+"""A snapshot: the world right after the change at a head, and the index for searches in it.
 
-A published snapshot never changes, so that a search needs no lock and holds up no write. Whoever searches first
-pays for the index, not whoever writes.
+A published snapshot never changes, so that a search needs no lock and blocks no write. The index is brought up to date
+by the first search, not by the write.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from plimsoll.domain.provider import Provider
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.ledger.response_cache import ResponseCache
-from plimsoll.runtime.scheduling import Pace
+from plimsoll.runtime.scheduling import PeriodicYield
 from plimsoll.search.index.index import (
     Change,
     Claim,
@@ -26,34 +26,35 @@ from plimsoll.search.index.index import (
 )
 from plimsoll.storage.head import Head
 
-MOST_TOUCHED = 64
-"""So many providers the index may be behind."""
-MOST_PASSED = 64
-"""So many heads are remembered that a snapshot has come by."""
+MAX_TOUCHED = 64
+"""Providers that have changed since the index was built, at most. Beyond that, the write updates the index."""
+MAX_PAST_HEADS = 64
+"""Earlier heads that a snapshot stores, at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origin:
-    """A reading of the whole database: what was learnt before it may be wrong."""
+    """The full load that a snapshot is based on. Data cached before a newer full load may be wrong."""
 
-    has_unrecorded: bool = False
-    """Whether there were allocations without the record of a consumer. None are made any more."""
+    has_allocations_without_consumer: bool = False
+    """True if there were allocations without a row of their consumer. No longer made."""
 
 
 class Snapshot:
-    __slots__ = ("_indexed", "_passed", "answers", "head", "origin", "world")
+    """An immutable state of the whole cloud at one head."""
+
+    __slots__ = ("_indexed", "_past_heads", "head", "origin", "responses", "world")
 
     def __init__(
-        self, head: Head, world: World, origin: Origin, indexed: _Indexed, passed: tuple[Head, ...] = ()
+        self, head: Head, world: World, origin: Origin, indexed: _Indexed, past_heads: tuple[Head, ...] = ()
     ) -> None:
         self.head = head
         self.world = world
         self.origin = origin
-        """What it goes back to."""
-        self.answers = ResponseCache()
+        self.responses = ResponseCache()
         self._indexed = indexed
-        self._passed = passed
-        """The heads before its own, the last one last."""
+        self._past_heads = past_heads
+        """The heads of the snapshots before this one, the newest last."""
 
     @classmethod
     def of(cls, head: Head, world: World, origin: Origin) -> Snapshot:
@@ -61,16 +62,17 @@ class Snapshot:
 
     @property
     def index(self) -> Index:
+        """The index of this world. The first use applies the changes since it was built."""
         indexed = self._indexed
         if indexed.touched:
-            # Two threads may both do this; they get the same.
+            # Two threads may both do this, with the same result.
             indexed = self._indexed = indexed.at(self.world)
         return indexed.index
 
     def after(self, head: Head, effects: Iterable[Effect]) -> Snapshot:
-        """The snapshot after these effects."""
+        """Return the snapshot after these effects."""
         world, touched = self.world, set[str]()
-        pause = Pace()
+        pause = PeriodicYield()
         for effect in effects:
             touched.update(effect.providers(world))
             world = effect.apply(world)
@@ -78,52 +80,53 @@ class Snapshot:
         return self.advanced(head, world, touched)
 
     def advanced(self, head: Head, world: World, touched: set[str]) -> Snapshot:
-        """The snapshot of a later world, in which only these providers differ."""
+        """Return the snapshot of a later world, in which only these providers differ."""
         assert head.seq >= self.head.seq
-        passed = (*self._passed[-MOST_PASSED:], self.head)
-        return Snapshot(head, world, self.origin, self._indexed.touching(touched, world), passed)
+        past_heads = (*self._past_heads[-MAX_PAST_HEADS:], self.head)
+        return Snapshot(head, world, self.origin, self._indexed.with_touched(touched, world), past_heads)
 
-    def has_come_by(self, head: Head, since: Head) -> bool:
-        """Whether it contains all that was committed up to this head, which was found when memory was at `since`.
+    def contains(self, head: Head, since: Head) -> bool:
+        """True if this snapshot contains all commits up to `head`, which was read when memory was at `since` or later.
 
-        One from before that is no head of ours any more, though we were there once: the database has been set back.
+        A head from before `since` means that the database was restored to an earlier state: the result is False,
+        although this snapshot is based on that head.
         """
-        for passed in chain((self.head,), reversed(self._passed)):
-            if passed == head:
+        for past in chain((self.head,), reversed(self._past_heads)):
+            if past == head:
                 return True
-            if passed == since:
+            if past == since:
                 return False
         return False
 
 
 @unhashable_value
 class _Indexed:
-    """An index, the world that it is of, and which providers have been touched since."""
+    """An index, the world that it was built from, and the providers that have changed since."""
 
     world: World
     index: Index
     touched: frozenset[str] = frozenset()
 
-    def touching(self, more: set[str], world: World) -> _Indexed:
+    def with_touched(self, more: set[str], world: World) -> _Indexed:
         touched = self.touched | more
         later = _Indexed(self.world, self.index, touched)
-        # Whoever asks for it must not find too much to do.
-        return later.at(world) if len(touched) > MOST_TOUCHED else later
+        # The next search must not have to apply too many changes.
+        return later.at(world) if len(touched) > MAX_TOUCHED else later
 
     def at(self, world: World) -> _Indexed:
         before, after = self.world.providers, world.providers
-        claims, others = _told_apart(
+        claims, others = _partition(
             zip(map(before.get, self.touched), map(after.get, self.touched), strict=True)
         )
-        # New ones in the order of ids, as they would have come one by one: a search visits providers in the index's
-        # order, and each process has to give the same answer. What is gone goes first: an id or a uuid may be back.
-        others.sort(key=_new_ones_by_id)
+        # New providers are inserted in the order of ids, as if one by one: a search visits providers in the order of
+        # the index, and each process must return the same result. Removals go first: an id or uuid may be reused.
+        others.sort(key=_insertion_order)
         index = self.index.updated(others) if others else self.index
         return _Indexed(world, index.claimed(claims) if claims else index)
 
 
-def _told_apart(pairs: Iterable[Change]) -> tuple[list[Claim], list[Change]]:
-    """What became of some providers: nearly always a claim."""
+def _partition(pairs: Iterable[Change]) -> tuple[list[Claim], list[Change]]:
+    """Separate claims, which are nearly all changes, from other changes. Unchanged providers are left out."""
     claims: list[Claim] = []
     others: list[Change] = []
     for before, after in pairs:
@@ -131,20 +134,21 @@ def _told_apart(pairs: Iterable[Change]) -> tuple[list[Claim], list[Change]]:
             claims.append((before, after))
         elif before is not after:
             others.append((before, after))
-    made_again = {after.uuid for before, after in others if before and after and before.id != after.id}
-    if made_again:
-        return [], [change for pair in (*others, *claims) for change in _changes(*pair, made_again)]
+    recreated = {after.uuid for before, after in others if before and after and before.id != after.id}
+    if recreated:
+        return [], [change for pair in (*others, *claims) for change in _changes(*pair, recreated)]
     return claims, others
 
 
-def _changes(before: Provider | None, after: Provider | None, made_again: set[str]) -> list[Change]:
-    """What became of one provider. Those made again were removed, and others have their uuids."""
-    # What stands below one that is made again was moved away from it and back: it cannot be told by the uuid.
-    if before and after and made_again & {after.uuid, after.root, after.parent}:
+def _changes(before: Provider | None, after: Provider | None, recreated: set[str]) -> list[Change]:
+    """Return the changes of one provider. A recreated one (same uuid, new id) is removed and added."""
+    # Its children are too: they were moved away and back, which their uuids of root and parent do not show.
+    if before and after and recreated & {after.uuid, after.root, after.parent}:
         return [(before, None), (None, after)]
     return [(before, after)]
 
 
-def _new_ones_by_id(change: Change) -> int:
+def _insertion_order(change: Change) -> int:
+    """Sort key: removals and updates first, then new providers by id."""
     before, after = change
     return -1 if before is not None or after is None else after.id

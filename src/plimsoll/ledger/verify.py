@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Trust nothing: compares the snapshot in memory with what SQL says at the same change."""
+"""Compare the snapshot in memory with the rows in SQL at the same head."""
 
 from __future__ import annotations
 
@@ -14,31 +14,32 @@ from plimsoll.domain.usage import Sums, Usages
 from plimsoll.domain.world import World
 from plimsoll.ledger.follow import follow
 from plimsoll.ledger.ledger import Ledger
-from plimsoll.runtime.scheduling import give_way
+from plimsoll.runtime.scheduling import yield_to_requests
 from plimsoll.storage import changes
 from plimsoll.storage.load import load_world
 
-_AT_ONCE = 1_000
+_PROVIDERS_PER_STEP = 1_000
+"""Providers that are compared before other requests may run."""
 
 
 def differences(ledger: Ledger) -> list[str]:
-    """Where memory and SQL disagree, in words; nothing if they agree."""
+    """Return a text for each difference between memory and SQL."""
 
     def compared(conn: Connection) -> list[str]:
         snapshot = follow(conn, ledger.snapshot(), changes.read_head(conn))
-        return list(compare(snapshot.world, load_world(conn, snapshot.world.keeping).world))
+        return list(compare(snapshot.world, load_world(conn, snapshot.world.semantics).world))
 
-    return ledger.database.ask(compared)
+    return ledger.database.run_read(compared)
 
 
 def compare(memory: World, sql: World) -> Iterator[str]:
     for number, uuid in enumerate(sorted(memory.providers.keys() | sql.providers.keys()), 1):
-        if not number % _AT_ONCE:
-            give_way()
+        if not number % _PROVIDERS_PER_STEP:
+            yield_to_requests()
         yield from _compare_providers(uuid, memory.provider(uuid), sql.provider(uuid))
-    for what in ("classes", "traits", "consumer_types"):
-        if getattr(memory, what) != getattr(sql, what):
-            yield f"{what.replace('_', ' ')} differ: memory and SQL do not know the same names"
+    for attribute in ("classes", "traits", "consumer_types"):
+        if getattr(memory, attribute) != getattr(sql, attribute):
+            yield f"{attribute.replace('_', ' ')} differ: memory and SQL do not have the same names"
     if {name: memory.uuid_by_name[name] for name in memory.uuid_by_name} != {
         name: sql.uuid_by_name[name] for name in sql.uuid_by_name
     }:
@@ -53,19 +54,19 @@ def _compare_providers(uuid: str, memory: Provider | None, sql: Provider | None)
         yield f"provider {uuid} is only in {'SQL' if memory is None else 'memory'}"
         return
     for field in fields(Provider):
-        ours, theirs = getattr(memory, field.name), getattr(sql, field.name)
-        if field.compare and ours != theirs:
-            yield f"provider {uuid}: {field.name} is {ours!r} in memory, {theirs!r} in SQL"
+        in_memory, in_sql = getattr(memory, field.name), getattr(sql, field.name)
+        if field.compare and in_memory != in_sql:
+            yield f"provider {uuid}: {field.name} is {in_memory!r} in memory, {in_sql!r} in SQL"
 
 
 def _compare_usages(
     memory: dict[tuple[str, str, str], Sums], sql: dict[tuple[str, str, str], Sums]
 ) -> Iterator[str]:
     for owner in sorted(memory.keys() | sql.keys()):
-        ours, theirs = memory.get(owner), sql.get(owner)
-        if ours != theirs:
-            named = "project {}, user {}, consumers {}".format(*owner)
-            yield f"{named}: usage is {ours} in memory, {theirs} in SQL"
+        in_memory, in_sql = memory.get(owner), sql.get(owner)
+        if in_memory != in_sql:
+            label = "project {}, user {}, consumers {}".format(*owner)
+            yield f"{label}: usage is {in_memory} in memory, {in_sql} in SQL"
 
 
 def _sums(usages: Usages) -> dict[tuple[str, str, str], Sums]:

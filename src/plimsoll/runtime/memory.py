@@ -2,8 +2,8 @@
 
 """Return freed memory to the operating system.
 
-The C library keeps memory that was freed in pieces of less than some MB for later use. After 16 answers of 45 MB at the same
-time a worker kept 200 MB of it.
+The C library holds freed memory in pieces of less than some MB for later use. After 16 concurrent responses of 45 MB a
+worker held 200 MB of it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 
 
 def trim() -> None:
-    """Takes some milliseconds. Does nothing where the C library has no such function."""
+    """Return freed memory to the system; takes some milliseconds. Does nothing if the C library is not glibc."""
     _malloc_trim()(0)
 
 

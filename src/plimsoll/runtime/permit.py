@@ -26,20 +26,20 @@ class Permit(Protocol):
         """Give up the permit for the duration of a `with` block, and take it again at its end."""
 
     def pause(self) -> None:
-        """Let other requests run. A computation that takes long calls this every millisecond or so.
+        """Yield to other requests. A long computation calls this about every millisecond.
 
         The first call releases the permit until the request ends, because a long computation needs no database.
-        The computations of a worker that pause take turns.
+        The computations of a worker that pause are resumed in rotation.
         """
 
     def wait_for_memory(self) -> bool:
-        """Wait until clients have received enough of the long responses that are in memory.
+        """Wait until clients have received enough of the long responses that are in memory; False on timeout.
 
-        A request calls this before it makes a response of megabytes. False if it has waited for too long.
+        A request calls this before it builds a response of megabytes.
         """
 
     def begin_computation(self) -> None:
-        """Wait for a turn if other computations are waiting for theirs."""
+        """Queue behind the other computations that are waiting to be resumed, if there are any."""
 
     def is_client_gone(self) -> bool:
         """True if the client has closed its connection, so that no response can reach it."""
@@ -52,13 +52,13 @@ class _Unlimited:
         return contextlib.nullcontext()
 
     def pause(self) -> None:
-        """Threads of other servers are switched by the interpreter."""
+        """Do nothing: the interpreter switches between the threads of other servers."""
 
     def wait_for_memory(self) -> bool:
         return True
 
     def begin_computation(self) -> None:
-        """Likewise."""
+        """Do nothing, for the same reason."""
 
     def is_client_gone(self) -> bool:
         return False
@@ -68,5 +68,6 @@ UNLIMITED: Permit = _Unlimited()
 
 
 def permit_of(environ: WSGIEnvironment) -> Permit:
+    """Return the permit of a request, or `UNLIMITED` where the server gives none."""
     permit: Permit = environ.get(ENVIRON_KEY, UNLIMITED)
     return permit

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who waits, who is woken, and who gives way, so that nobody keeps others from their work.
+"""Waiting, waking and yielding, with threads and with gevent.
 
-Threads take turns by themselves. Where all requests of a process share one thread (gevent, see `serving`), others go on
-only while somebody waits: whoever has much to do gives way now and then, or does it aside.
+The interpreter switches between threads by itself. Where all requests of a process share one thread (gevent), a request
+runs only while every other one waits: a long computation yields at intervals, or is offloaded to a thread pool.
 """
 
 from __future__ import annotations
@@ -20,102 +20,104 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-PACE_SECONDS = 0.0003
-"""For which a long computation runs before it lets other requests run again."""
-SHORT_SECONDS = 0.005
-"""A computation that takes less time than this is not interrupted: a batch of common size is decided without a switch."""
+YIELD_INTERVAL_SECONDS = 0.0003
+"""For which a long computation runs before it yields to other requests again."""
+FIRST_YIELD_SECONDS = 0.005
+"""After which a computation yields for the first time: a batch of common size is decided without a switch."""
 
 
-class Counted:
-    """How many there are of something, as the server of this process counts them: `with AT_WORK`."""
+class ConcurrencyGauge:
+    """The number of `with` blocks that are entered at present, and its recent maximum. The server counts with it."""
 
-    __slots__ = ("_most", "count")
+    __slots__ = ("_maximum", "count")
 
     def __init__(self) -> None:
         self.count = 0
-        self._most = 0
+        self._maximum = 0
 
     def __enter__(self) -> None:
         self.count += 1
-        if self.count > self._most:
-            self._most = self.count
+        if self.count > self._maximum:
+            self._maximum = self.count
 
     def __exit__(self, *_: object) -> None:
         self.count -= 1
 
-    def lately(self) -> int:
-        """The most at the same time, lately: one less each time that this is asked, unless there were as many again."""
-        most = self._most
-        if most > self.count:
-            self._most -= 1
-        return most
+    def recent_maximum(self) -> int:
+        """Return the recent maximum of `count`. Each call lowers it by one, down to the current count."""
+        maximum = self._maximum
+        if maximum > self.count:
+            self._maximum -= 1
+        return maximum
 
 
-CONNECTED = Counted()
-"""Clients that may ask for something."""
-AT_WORK = Counted()
-"""Requests that are being answered."""
+OPEN_CONNECTIONS = ConcurrencyGauge()
+"""Connections of clients that are open."""
+ACTIVE_REQUESTS = ConcurrencyGauge()
+"""Requests that are being processed."""
 
 
-class Clients:
-    """Who asks: many in turn, or one again and again."""
+class ClientTracker:
+    """Detects whether one client sends all requests, or several clients do."""
 
-    __slots__ = ("_in_a_row", "_last")
+    __slots__ = ("_last", "_repeats")
 
     def __init__(self) -> None:
         self._last: object = None
-        self._in_a_row = 0
+        self._repeats = 0
 
-    def note(self, client: object) -> None:
-        """This one asks for something."""
+    def record_request(self, client: object) -> None:
+        """Record that this client has sent a request."""
         if client is self._last:
-            self._in_a_row += 1
+            self._repeats += 1
         else:
-            self._last, self._in_a_row = client, 0
+            self._last, self._repeats = client, 0
 
     @property
-    def are_one(self) -> bool:
-        return self._in_a_row > 1 and AT_WORK.count <= 1
+    def is_single_client(self) -> bool:
+        """True if the last three requests came from one client and no other request is being processed."""
+        return self._repeats > 1 and ACTIVE_REQUESTS.count <= 1
 
 
-CLIENTS = Clients()
-"""Those of this process."""
+CLIENT_TRACKER = ClientTracker()
+"""The clients of this process."""
 
 
 class Event:
-    """One waits until another rings. Whoever is late does not wait, and then it can be rung again."""
+    """An event for one waiter that resets itself: a wait that succeeds clears it, and it can be set again."""
 
-    __slots__ = ("_silence",)
+    __slots__ = ("_unset",)
 
     def __init__(self) -> None:
-        self._silence = threading.Lock()
-        self._silence.acquire()
+        self._unset = threading.Lock()
+        """Locked while the event is not set."""
+        self._unset.acquire()
 
-    def ring(self) -> None:
-        self._silence.release()
+    def set(self) -> None:
+        self._unset.release()
 
     def wait(self, seconds: float = -1) -> bool:
-        """False if nothing has rung in time; without a time, wait for as long as it takes."""
-        return self._silence.acquire(timeout=seconds)
+        """Wait until the event is set, and clear it. False if it was not set in time; -1 waits without a limit."""
+        return self._unset.acquire(timeout=seconds)
 
 
-class _BellOfGreenlets(Event):
-    """Nobody comes in between here, so that it needs no lock, which takes twice as long."""
+class GreenletEvent(Event):
+    """The same for greenlets. They switch only where they wait, so it needs no lock: a lock takes twice as long."""
 
-    __slots__ = ("_gevent", "_has_rung", "_waiting")
+    __slots__ = ("_gevent", "_is_set", "_waiting")
 
     def __init__(self, gevent: Any) -> None:
         self._gevent = gevent
-        self._has_rung = False
+        self._is_set = False
         self._waiting: Any = None
 
-    def ring(self) -> None:
-        self._has_rung = True
+    def set(self) -> None:
+        self._is_set = True
         if self._waiting is not None:
-            self._gevent.get_hub().loop.run_callback(self._resume_if_rung)
+            self._gevent.get_hub().loop.run_callback(self._resume_if_set)
 
     def wait(self, seconds: float = -1) -> bool:
-        if not self._has_rung:
+        if not self._is_set:
             hub = self._gevent.get_hub()
             timer = None if seconds < 0 else hub.loop.timer(seconds)
             self._waiting = self._gevent.getcurrent()
@@ -127,55 +129,56 @@ class _BellOfGreenlets(Event):
                 self._waiting = None
                 if timer is not None:
                     timer.close()
-        has_rung, self._has_rung = self._has_rung, False
-        return has_rung
+        was_set, self._is_set = self._is_set, False
+        return was_set
 
-    def _resume_if_rung(self) -> None:
-        """If it is not, the wait has ended by its timer meanwhile, and a later one goes on."""
-        if self._has_rung:
+    def _resume_if_set(self) -> None:
+        """Resume the waiter. If the event is not set, that wait has timed out meanwhile and a later one has begun."""
+        if self._is_set:
             self._resume()
 
     def _resume(self) -> None:
-        """Switch to the greenlet that waits, once: after it was resumed it may wait for something else."""
+        """Switch to the waiting greenlet, once: after it was resumed it may wait for something else."""
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
             waiting.switch()
 
 
 def new_event() -> Event:
+    """Return an event for the kind of concurrency that this process uses: threads or greenlets."""
     gevent = _gevent()
-    return Event() if gevent is None else _BellOfGreenlets(gevent)
+    return Event() if gevent is None else GreenletEvent(gevent)
 
 
 class BusyPoll:
-    """For something that must come any moment: to look out for it takes less than to go to sleep and to be woken.
+    """Polls a descriptor in a loop for input that is expected soon: faster than to sleep and to be woken.
 
-    Meanwhile nobody else goes on, so it is done only where one client asks again and again; and for what came soon the last
-    time: what takes long is slept for. Nor does it take longer than what was done since: at most half of the time goes into
-    looking out. `with lookout: lookout.spots(where)`, and then what waits until it is there.
+    The loop blocks all other requests. So it runs only while one client sends all requests, only if the last wait was
+    short, and for no longer than the time since the last wait ended: it takes at most half of the process's time.
+    `with busy_poll: busy_poll.poll_until_readable(descriptor)`, followed in the block by the read, which may sleep.
     """
 
-    __slots__ = ("_came", "_comes_soon", "_moment", "_since")
+    __slots__ = ("_ended", "_limit", "_started", "_was_short")
 
-    def __init__(self, moment: float) -> None:
-        self._moment = moment
-        """Seconds after which it is not looked out for any more."""
-        self._since = self._came = 0.0
-        self._comes_soon = False
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        """Seconds after which the loop ends."""
+        self._started = self._ended = 0.0
+        self._was_short = False
 
     def __enter__(self) -> None:
-        self._since = time.perf_counter()
+        self._started = time.perf_counter()
 
     def __exit__(self, *_: object) -> None:
-        self._came = time.perf_counter()
-        # Whoever has slept is late by the time that it takes to be woken.
-        self._comes_soon = self._came - self._since < 2 * self._moment
+        self._ended = time.perf_counter()
+        # Twice the limit: a wait that has slept includes the time that it takes to be woken.
+        self._was_short = self._ended - self._started < 2 * self._limit
 
-    def spots(self, descriptor: int | None) -> bool:
-        """Whether there is something to read there, now or soon. Of a place that is not known, nothing is."""
-        if descriptor is None or descriptor < 0 or not (self._comes_soon and CLIENTS.are_one):
+    def poll_until_readable(self, descriptor: int | None) -> bool:
+        """Poll until there is input or the limit has passed; True if there is input. Without descriptor, False."""
+        if descriptor is None or descriptor < 0 or not (self._was_short and CLIENT_TRACKER.is_single_client):
             return False
-        until = self._since + min(self._moment, self._since - self._came)
+        until = self._started + min(self._limit, self._started - self._ended)
         while not has_input(descriptor):
             if time.perf_counter() > until:
                 return False
@@ -183,8 +186,8 @@ class BusyPoll:
         return True
 
 
-def give_way() -> None:
-    """Let other requests run, including those that have arrived but were not read yet."""
+def yield_to_requests() -> None:
+    """Yield to other requests, including requests that have arrived but were not read from their sockets yet."""
     if _gevent() is None:
         time.sleep(0)
     else:
@@ -193,53 +196,56 @@ def give_way() -> None:
         yield_now()
 
 
-def run_ready() -> None:
-    """Let the greenlets run that are ready. Sockets are not polled: cheaper than `give_way`."""
+def yield_to_ready_greenlets() -> None:
+    """Yield to greenlets that are ready. Sockets are not polled, so it is cheaper than `yield_to_requests`."""
     time.sleep(0)
 
 
-class Pace:
-    """Lets other requests run about every 0.3 milliseconds of a long computation: to be called at each step of it.
+class PeriodicYield:
+    """Yields to other requests about every 0.3 milliseconds of a long computation, which calls it at each step.
 
-    Only where requests share one thread: the interpreter switches between threads by itself.
+    Without gevent it does nothing: the interpreter switches between threads by itself.
     """
 
     __slots__ = ("_next",)
 
     def __init__(self) -> None:
-        self._next = float("inf") if _gevent() is None else time.perf_counter() + SHORT_SECONDS
+        self._next = float("inf") if _gevent() is None else time.perf_counter() + FIRST_YIELD_SECONDS
 
     def __call__(self) -> None:
         if time.perf_counter() >= self._next:
-            give_way()
-            self._next = time.perf_counter() + PACE_SECONDS
+            yield_to_requests()
+            self._next = time.perf_counter() + YIELD_INTERVAL_SECONDS
 
 
-def paced(items: Iterable[T]) -> Iterator[T]:
-    """Iterate over items that take a few microseconds each, and let other requests run now and then."""
-    pause = Pace()
+def iterate_with_yields(items: Iterable[T]) -> Iterator[T]:
+    """Iterate over items that take a few microseconds each, and yield to other requests at intervals."""
+    yield_if_due = PeriodicYield()
     for number, item in enumerate(items, 1):
         yield item
-        if not number % _ITEMS_PER_PAUSE:
-            pause()
+        if not number % _ITEMS_PER_CHECK:
+            yield_if_due()
 
 
-_ITEMS_PER_PAUSE = 32
+_ITEMS_PER_CHECK = 32
 
 
 def yield_to_pending() -> None:
-    """For who is about to do something for all: those who have asked by now are heard. Nobody is, if there is one client."""
-    if CONNECTED.count > 1:
-        run_ready()
+    """Yield before shared work, so that requests that are ready can join it. Skipped for a single connection."""
+    if OPEN_CONNECTIONS.count > 1:
+        yield_to_ready_greenlets()
 
 
 def offload(work: Callable[[], T]) -> T:
-    """What this work gives. It may neither take a lock nor use a connection to a server: those are of this thread."""
+    """Run work in gevent's thread pool and return its result; without gevent, run it here.
+
+    It must neither take a lock nor use a connection to a server: both belong to the thread of the caller.
+    """
     gevent = _gevent()
     if gevent is None:
         return work()
-    done: T = gevent.get_hub().threadpool.apply(work)
-    return done
+    result: T = gevent.get_hub().threadpool.apply(work)
+    return result
 
 
 class TimeLimitExceeded(Exception):
@@ -248,7 +254,7 @@ class TimeLimitExceeded(Exception):
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Interrupt the block with TimeLimitExceeded after so many seconds, whatever it waits for.
+    """Interrupt the block with TimeLimitExceeded after this many seconds, wherever it waits.
 
     Threads cannot be interrupted: where there is no gevent, the block itself has to keep the limit.
     """
@@ -268,43 +274,43 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 class InlineOrOffload:
-    """Work that is mostly soon done, and is done here then: to hand it to a thread takes as long.
+    """Runs work inline while it is fast; after a slow run, offloads the next 16 runs to a thread.
 
-    If it took long, it is done aside for a while, so that others can go on meanwhile; then it is tried here again.
+    Fast work takes no longer than the hand-over to a thread. During a slow inline run no other request runs.
     """
 
-    __slots__ = ("_moment", "_times_aside")
+    __slots__ = ("_limit", "_offloads_left")
 
-    def __init__(self, moment: float) -> None:
-        self._moment = moment
-        """Seconds that others can wait for it."""
-        self._times_aside = 0
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        """Seconds. A run that takes longer is slow."""
+        self._offloads_left = 0
 
     @property
-    def is_aside(self) -> bool:
-        """Whether others go on while it is done."""
-        return self._times_aside > 0
+    def is_offloading(self) -> bool:
+        """True if the next run is offloaded, so that other requests run meanwhile."""
+        return self._offloads_left > 0
 
-    def do(self, work: Callable[[], T]) -> T:
-        if self._times_aside:
-            self._times_aside -= 1
-            return offload(work) if AT_WORK.count > 1 else work()
+    def run(self, work: Callable[[], T]) -> T:
+        """Return the result of the work. With a single active request it always runs inline."""
+        if self._offloads_left:
+            self._offloads_left -= 1
+            return offload(work) if ACTIVE_REQUESTS.count > 1 else work()
         begun = time.perf_counter()
         try:
             return work()
         finally:
-            if time.perf_counter() - begun > self._moment:
-                self._times_aside = _TIMES_ASIDE
+            if time.perf_counter() - begun > self._limit:
+                self._offloads_left = _OFFLOADS_AFTER_SLOW_RUN
 
 
-_TIMES_ASIDE = 16
-"""So seldom others wait for what takes long."""
+_OFFLOADS_AFTER_SLOW_RUN = 16
 
 
 def wait_for_input(descriptor: int, seconds: float) -> None:
-    """Until there is something to read there. gevent has a `poll` as well, but it takes twice as long as this.
+    """Wait until the descriptor has input. Raises TimeoutError if none arrives in time.
 
-    Raises TimeoutError if nothing comes in time.
+    gevent's own `poll` takes twice as long as its `wait_read`.
     """
     gevent = _gevent()
     if gevent is not None:
@@ -313,8 +319,8 @@ def wait_for_input(descriptor: int, seconds: float) -> None:
         _poll(descriptor, select.POLLIN, seconds)
 
 
-def wait_for_input_or_room(descriptor: int, seconds: float) -> None:
-    """Wait until the descriptor can be read from or written to. Raises TimeoutError if it cannot in time."""
+def wait_for_input_or_output_space(descriptor: int, seconds: float) -> None:
+    """Wait until the descriptor can be read from or written to. Raises TimeoutError if neither is possible in time."""
     gevent = _gevent()
     if gevent is not None:
         gevent.socket.wait_readwrite(descriptor, seconds, TimeoutError())
@@ -323,31 +329,31 @@ def wait_for_input_or_room(descriptor: int, seconds: float) -> None:
 
 
 def _poll(descriptor: int, events: int, seconds: float) -> None:
-    waiting = select.poll()
-    waiting.register(descriptor, events)
-    if not waiting.poll(seconds * 1000):
+    poll = select.poll()
+    poll.register(descriptor, events)
+    if not poll.poll(seconds * 1000):
         raise TimeoutError
 
 
 def has_input(descriptor: int) -> bool:
-    """Whether there is something to read there already, if only that the other side has hung up."""
-    return bool(_looking(descriptor)(0))
+    """True if a read would not block: there is input, or the other side has closed the connection."""
+    return bool(_poll_function(descriptor)(0))
 
 
 @lru_cache(maxsize=64)
-def _looking(descriptor: int) -> Callable[[int], list[tuple[int, int]]]:
-    """At whatever has this number at the time: the system is told the number alone."""
+def _poll_function(descriptor: int) -> Callable[[int], list[tuple[int, int]]]:
+    """Return a function that polls a descriptor. It stays valid when the descriptor's number is used again."""
     gevent = _gevent()
-    # gevent's own lets others go on meanwhile, which takes longer than to look.
-    looking = (select.poll if gevent is None else gevent.monkey.get_original("select", "poll"))()
-    looking.register(descriptor, select.POLLIN)
-    look: Callable[[int], list[tuple[int, int]]] = looking.poll
-    return look
+    # gevent's own poll switches to other greenlets, which takes longer than the poll.
+    poll = (select.poll if gevent is None else gevent.monkey.get_original("select", "poll"))()
+    poll.register(descriptor, select.POLLIN)
+    function: Callable[[int], list[tuple[int, int]]] = poll.poll
+    return function
 
 
 @cache
 def _gevent() -> Any:
-    """gevent, where all requests of this process share one thread; else None."""
+    """Return gevent if all requests of this process share one thread, else None."""
     patches = sys.modules.get("gevent.monkey")
     if patches is None or not patches.is_module_patched("threading"):
         return None

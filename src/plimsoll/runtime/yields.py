@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How greenlets that share a thread yield to each other, so that no request waits for long.
+"""The queue of greenlets that have yielded, so that a new request does not wait for all of them.
 
-gevent runs everything that is ready between two polls of the sockets: 16 requests that pause at the same time would all
-run on before a request that has just arrived. Here those that yield wait in a queue, and a few of them are resumed
+gevent runs everything that is ready between two polls of the sockets: 16 requests that yield at the same time would all
+run on before a request that has just arrived. Here greenlets that yield wait in a queue, and a few of them are resumed
 after each poll.
 """
 
@@ -19,10 +19,10 @@ from gevent.hub import Hub
 from greenlet import greenlet
 
 BETWEEN_POLLS = 0.0002
-"""Seconds for which short steps may run between two polls of the sockets. At least one runs."""
+"""Seconds for which short steps run between two polls of the sockets. At least one step runs."""
 _SHORTEST_TIMER = 1e-6
-"""Seconds. A timer, however short, expires after the next poll of the sockets."""
-_LOWEST_PRIORITY = -2  # as gevent's loop has it
+"""Seconds. Even the shortest timer expires after the next poll of the sockets."""
+_LOWEST_PRIORITY = -2  # the lowest of gevent's loop
 
 
 class YieldQueue:
@@ -39,9 +39,9 @@ class YieldQueue:
         self._computations: deque[greenlet] = deque()
 
     def wait(self, *, is_computation: bool = False) -> None:
-        """Let other greenlets run, those included whose sockets were not polled yet.
+        """Yield to other greenlets, including greenlets whose sockets were not polled yet.
 
-        Of all computations, one is resumed after each poll of the sockets.
+        One computation is resumed after each poll of the sockets.
         """
         queue = self._computations if is_computation else self._steps
         current = getcurrent()
@@ -82,12 +82,12 @@ def _queue_of(hub: Hub) -> YieldQueue:
 
 
 def yield_now() -> None:
-    """Let other requests run, between two short steps of this one."""
+    """Yield to other requests, between two short steps of this one."""
     _queue_of(get_hub()).wait()
 
 
 def yield_computation() -> None:
-    """Let other requests run. All computations that yield like this take turns."""
+    """Yield to other requests. Computations that yield with this function are resumed in rotation."""
     _queue_of(get_hub()).wait(is_computation=True)
 
 

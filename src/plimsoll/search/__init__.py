@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where could this fit? Filters over columns, then a lazy, pruned combination of what survived."""
+"""Search for providers and allocation candidates: filters over columns, then combination. See README.md."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The time that a search may take, and its pauses.
+"""The time budget of a search, and its pauses for other requests.
 
-To combine providers can take exponentially many steps, and a worker runs all requests in one thread. Every loop whose
-length depends on the request therefore reports its steps to a budget. The budget calls `pause` after a millisecond of
-computing, and every 0.3 milliseconds from then on, so that other requests run. It ends the search when its time is used
-up or its client has gone.
+Combining providers can take exponentially many steps, and a worker runs all requests in one thread. Therefore every
+loop whose length depends on the request reports its steps to a budget. The budget calls `pause` after a millisecond of
+computing, then every 0.3 milliseconds, so that other requests run. It ends the search when the time is used up or the
+client has closed its connection.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import math
 from collections.abc import Callable
 
 FIRST_PAUSE_AFTER = 0.001
-"""Seconds of computing before the first pause: most searches end sooner, and are not interrupted."""
+"""Seconds of computing before the first pause. Most searches end sooner and never pause."""
 PAUSE_AFTER = 0.0003
-"""Seconds of computing between two pauses. A pause takes some microseconds, and other requests wait this long."""
+"""Seconds of computing between two pauses: the delay for other requests. A pause costs some microseconds."""
 _STEPS_PER_CHECK = 16
-"""Steps between two looks at the clock. One step, in plain Python, takes 1 to 10 microseconds."""
+"""Steps between two reads of the clock. One step, in plain Python, takes 1 to 10 microseconds."""
 
 
 class BudgetExceeded(Exception):
@@ -26,7 +26,7 @@ class BudgetExceeded(Exception):
 
 
 class SearchCancelled(Exception):
-    """The result of the search is no longer wanted."""
+    """The client has closed its connection: the result is not needed."""
 
 
 class Budget:
@@ -58,14 +58,14 @@ class Budget:
             self.check()
 
     def check(self) -> None:
-        """Look at the clock; pause if due. Raises BudgetExceeded or SearchCancelled."""
+        """Read the clock and pause if due. Raises BudgetExceeded or SearchCancelled."""
         self._steps = 0
         if self.pause_if_due() >= self._deadline:
             self.is_exceeded = True
             raise BudgetExceeded
 
     def pause_if_due(self) -> float:
-        """The same without an end, for what has to be completed: writing the response. Returns the time."""
+        """Pause if due, without a deadline, for work that must complete (encoding the response). Return the time."""
         now = self._clock()
         if now >= self._next_pause:
             self._pause()

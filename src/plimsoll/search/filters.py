@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The steps by which providers drop out of a search. Each takes a set of rows, gives a smaller one, and says why.
+"""Filters: each takes a set of rows and returns the rows that meet one condition.
 
-A search is a chain of these steps. Whoever wants to know where the providers went passes a tally: the same
-steps run, and each one's loss is written down.
+A search applies a chain of filters. With a list of filter counts, `apply_filters` also records how many rows each
+filter got and kept; `obstacle.py` explains an empty result with them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from plimsoll.search.request import AnyOf
 
 
 class Reason(Enum):
-    """Why a provider was left out."""
+    """The reason why a filter removed a provider."""
 
     TRAIT_MISSING = "required trait missing"
     TRAIT_FORBIDDEN = "forbidden trait"
@@ -37,17 +37,17 @@ class Filter(Protocol):
     def reason(self) -> Reason: ...
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
-        """Those of the rows that pass."""
+        """Return the rows that meet the condition."""
         ...
 
-    def meaning(self) -> str:
-        """The condition as a predicate, to be read after "no provider"."""
+    def describe(self) -> str:
+        """Return the condition as a predicate; the message is "no provider <predicate>"."""
         ...
 
 
 @value
-class Loss:
-    """How many a step was given and how many it kept."""
+class FilterCount:
+    """The number of rows before and after a filter."""
 
     step: Filter
     before: int
@@ -58,13 +58,15 @@ class Loss:
         return self.before - self.after
 
 
-Tally = list[Loss]
+FilterCounts = list[FilterCount]
 
 
-def narrow(index: Index, rows: RowSet, steps: Iterable[Step], tally: Tally | None = None) -> RowSet:
-    """What is left of the rows after all steps."""
-    if tally is not None:
-        return _tallied(index, rows, steps, tally)
+def apply_filters(
+    index: Index, rows: RowSet, steps: Iterable[Step], counts: FilterCounts | None = None
+) -> RowSet:
+    """Return the rows that pass all filters. With `counts`, append one count per filter."""
+    if counts is not None:
+        return _apply_and_count(index, rows, steps, counts)
     for step in steps:
         if not rows:
             break
@@ -72,119 +74,119 @@ def narrow(index: Index, rows: RowSet, steps: Iterable[Step], tally: Tally | Non
     return rows
 
 
-def _tallied(index: Index, rows: RowSet, steps: Iterable[Step], tally: Tally) -> RowSet:
+def _apply_and_count(index: Index, rows: RowSet, steps: Iterable[Step], counts: FilterCounts) -> RowSet:
     for step in steps:
         if isinstance(step, Admits):
-            rows = _tallied(index, rows, step.told_apart(), tally)
+            rows = _apply_and_count(index, rows, step.separate_filters(), counts)
         else:
             kept = step.keep(index, rows)
-            tally.append(Loss(step, rows.bit_count(), kept.bit_count()))
+            counts.append(FilterCount(step, rows.bit_count(), kept.bit_count()))
             rows = kept
     return rows
 
 
-def having_any(index: Index, traits: Iterable[str]) -> RowSet:
+def rows_with_any_trait(index: Index, traits: Iterable[str]) -> RowSet:
     rows = NONE
     for trait in traits:
         rows |= index.with_trait(trait)
     return rows
 
 
-def in_any(index: Index, aggregates: Iterable[str]) -> RowSet:
+def rows_in_any_aggregate(index: Index, aggregates: Iterable[str]) -> RowSet:
     rows = NONE
     for aggregate in aggregates:
         rows |= index.in_aggregate(aggregate)
     return rows
 
 
-def in_all(index: Index, member_of: Sequence[AnyOf]) -> RowSet:
-    """Who is, for each item, in one of its aggregates."""
+def rows_matching_member_of(index: Index, member_of: Sequence[AnyOf]) -> RowSet:
+    """Return the rows that are, for each item, in at least one aggregate of the item."""
     rows = index.live
     for aggregates in member_of:
-        rows &= in_any(index, aggregates)
+        rows &= rows_in_any_aggregate(index, aggregates)
     return rows
 
 
-_MOST_LISTED = 5
+_MAX_LISTED = 5
 
 
-def _listed(names: Iterable[str]) -> str:
-    """The first few names."""
+def _join_names(names: Iterable[str]) -> str:
+    """Join the first few names with commas."""
     known = sorted(names)
-    more = len(known) - _MOST_LISTED
-    return ", ".join(known[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+    more = len(known) - _MAX_LISTED
+    return ", ".join(known[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 @value
 class HasTrait:
-    """At least one of these traits."""
+    """The provider has at least one of these traits."""
 
     any_of: AnyOf
     reason = Reason.TRAIT_MISSING
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
-        return rows & having_any(index, self.any_of)
+        return rows & rows_with_any_trait(index, self.any_of)
 
-    def meaning(self) -> str:
+    def describe(self) -> str:
         several = "one of the traits" if len(self.any_of) > 1 else "the trait"
-        return f"has {several} {_listed(self.any_of)}"
+        return f"has {several} {_join_names(self.any_of)}"
 
 
 @value
 class LacksTraits:
-    """None of these traits."""
+    """The provider has none of these traits."""
 
     traits: frozenset[str]
     reason = Reason.TRAIT_FORBIDDEN
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
-        return rows & ~having_any(index, self.traits)
+        return rows & ~rows_with_any_trait(index, self.traits)
 
-    def meaning(self) -> str:
-        return f"is without the forbidden traits {_listed(self.traits)}"
+    def describe(self) -> str:
+        return f"is without the forbidden traits {_join_names(self.traits)}"
 
 
 @value
 class MemberOf:
-    """For each item, in one of its aggregates. `tree`: it is enough that the root of the tree is."""
+    """The provider is, for each item, in one of its aggregates. With `tree`, membership of its root is enough."""
 
     member_of: tuple[AnyOf, ...]
     tree: bool = False
     reason = Reason.NOT_IN_AGGREGATE
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
-        members = in_all(index, self.member_of)
+        members = rows_matching_member_of(index, self.member_of)
         if self.tree:
-            members |= index.below(members & ~index.children)
+            members |= index.rows_of_trees(members & ~index.children)
         return rows & members
 
-    def meaning(self) -> str:
+    def describe(self) -> str:
         return "is in an aggregate of each member_of: " + "; ".join(
-            map(_listed, self.member_of[:_MOST_LISTED])
+            map(_join_names, self.member_of[:_MAX_LISTED])
         )
 
 
 @value
 class NotMemberOf:
-    """In none of these aggregates. `tree`: the root of the tree must not be either."""
+    """The provider is in none of these aggregates. With `tree`, its root must not be in one either."""
 
     aggregates: frozenset[str]
     tree: bool = False
     reason = Reason.IN_FORBIDDEN_AGGREGATE
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
-        members = in_any(index, self.aggregates)
+        members = rows_in_any_aggregate(index, self.aggregates)
         if self.tree:
-            members |= index.below(members & ~index.children)
+            members |= index.rows_of_trees(members & ~index.children)
         return rows & ~members
 
-    def meaning(self) -> str:
-        return f"is outside of the forbidden aggregates {_listed(self.aggregates)}"
+    def describe(self) -> str:
+        return f"is outside of the forbidden aggregates {_join_names(self.aggregates)}"
 
 
 @value
 class InTree:
-    """In the tree whose rows these are."""
+    """The provider is one of the rows in `tree`, the tree of provider `uuid`."""
 
     uuid: str
     tree: RowSet
@@ -193,72 +195,72 @@ class InTree:
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & self.tree
 
-    def meaning(self) -> str:
+    def describe(self) -> str:
         return f"is in the tree of {self.uuid}"
 
 
 @value
-class Offers:
-    """Any inventory of the class."""
+class HasInventory:
+    """The provider has an inventory of the class."""
 
     resource_class: str
     reason = Reason.NO_INVENTORY
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
-        return rows & index.stock(self.resource_class).rows
+        return rows & index.class_column(self.resource_class).rows
 
-    def meaning(self) -> str:
+    def describe(self) -> str:
         return f"has an inventory of {self.resource_class}"
 
 
 @value
-class Cuts:
-    """Units that allow one piece of this size."""
+class AllowsAmount:
+    """min_unit, max_unit and step_size of the provider allow this amount."""
 
     resource_class: str
     amount: int
     reason = Reason.UNITS
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
-        return rows & index.stock(self.resource_class).cutting(self.amount)
+        return rows & index.class_column(self.resource_class).rows_allowing(self.amount)
 
-    def meaning(self) -> str:
+    def describe(self) -> str:
         return f"allows {self.resource_class}:{self.amount} by its min_unit, max_unit and step_size"
 
 
 @value
-class Holds:
-    """This much left."""
+class HasFree:
+    """The provider has at least this amount free."""
 
     resource_class: str
     amount: int
     reason = Reason.CAPACITY
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
-        return rows & index.stock(self.resource_class).holding(self.amount)
+        return rows & index.class_column(self.resource_class).rows_with_free(self.amount)
 
-    def meaning(self) -> str:
+    def describe(self) -> str:
         return f"has {self.resource_class}:{self.amount} free"
 
 
 @value
 class Admits:
-    """The capacity rule (`Inventory.admits`), in one step unless somebody wants to know more."""
+    """The capacity rule (`Inventory.admits`) in one step; `separate_filters` splits it for counts."""
 
     resource_class: str
     amount: int
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
-        stock = index.stock(self.resource_class)
-        return rows & stock.cutting(self.amount) & stock.holding(self.amount)
+        class_column = index.class_column(self.resource_class)
+        return rows & class_column.rows_allowing(self.amount) & class_column.rows_with_free(self.amount)
 
-    def told_apart(self) -> tuple[Filter, ...]:
-        """So that a tally has inventory, units and capacity one by one."""
+    def separate_filters(self) -> tuple[Filter, ...]:
+        """Return one filter each for inventory, units and capacity, so that each is counted."""
         name, amount = self.resource_class, self.amount
-        return Offers(name), Cuts(name, amount), Holds(name, amount)
+        return HasInventory(name), AllowsAmount(name, amount), HasFree(name, amount)
 
 
 Step: TypeAlias = Filter | Admits
 
 admitting = lru_cache(maxsize=1024)(Admits)
-"""The same amounts are asked for again and again."""
+"""Cached constructor: most requests use the same few amounts."""

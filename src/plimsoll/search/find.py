@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Allocation candidates: every way to serve a request, up to a limit, and whom the answer has to describe."""
+"""Find allocation candidates for a request, up to a limit, and the providers for the provider summaries."""
 
 from __future__ import annotations
 
@@ -10,57 +10,57 @@ import numpy as np
 
 from plimsoll.domain.world import World
 from plimsoll.search.budget import Budget
-from plimsoll.search.combine.assemble import added_up, giving, parts_of
-from plimsoll.search.combine.order import choices
+from plimsoll.search.combine.assemble import slots_with_resources, sum_resources, uniform_parts
+from plimsoll.search.combine.order import find_choices
 from plimsoll.search.index.bitset import Numbers, numbers_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.index.selection import Selection
-from plimsoll.search.plan import NameMissing, Plan, plan_group, plan_request, roots_wanted
+from plimsoll.search.plan import NameMissing, Plan, allowed_roots, plan_group, plan_request
 from plimsoll.search.request import CandidatesRequest, Order
 from plimsoll.search.result import (
     NO_CANDIDATES,
+    CandidateList,
     Candidates,
-    Combined,
     UniformCandidates,
 )
 from plimsoll.search.slots import Slot
 
 MAX_ENTRIES = 400_000
-"""Providers named in all candidates of one answer, each time counted: their text takes about 45 MB."""
+"""Bound on provider entries in one response, over all candidates: about 45 MB of JSON."""
 
 
 def find_candidates(
     world: World, index: Index, request: CandidatesRequest, order: Order, budget: Budget | None = None
 ) -> Candidates | NameMissing:
-    """Search `index`, which must be of this world. Raises BudgetExceeded if nothing was found in time."""
+    """Return the candidates in `index`, the index of `world`. Raises BudgetExceeded if none was found in time."""
     budget = budget or Budget()
     found = _plan(world, index, request, budget)
     if found is None:
         return NO_CANDIDATES
     if isinstance(found, NameMissing):
         return found
-    limit, most = _bounds(request, order, len(found.slots))
+    limit, max_candidates = _limits(request, order, len(found.slots))
     if index.flat:
-        return _at_single_providers(index, found, order, most if limit is None else limit)
-    return _at_trees(index, found, order, limit, most, budget)
+        return _flat_candidates(index, found, order, max_candidates if limit is None else limit)
+    return _tree_candidates(index, found, order, limit, max_candidates, budget)
 
 
 def _plan(
     world: World, index: Index, request: CandidatesRequest, budget: Budget
 ) -> Plan | NameMissing | None:
-    """Group by group: one that nobody could serve ends the search before the names of the next are looked up.
+    """Plan group by group; a group without providers ends the search before the names of the next are looked up.
 
-    So do roots that nobody is. A cloud without providers does not: the names are looked up there too.
+    So do root conditions that no root meets. Without any providers, the names of the first group are still looked up.
     """
-    roots = roots_wanted(world, index, request)
+    roots = allowed_roots(world, index, request)
     if isinstance(roots, NameMissing):
         return roots
     if not roots and (request.root_required or request.root_forbidden):
         return None
-    known: dict[object, list[Slot]] = {}
+    slots_by_group: dict[object, list[Slot]] = {}
     parts: list[Plan] = []
     for group in request.groups:
-        part = plan_group(world, index, group, roots, known)
+        part = plan_group(world, index, group, roots, slots_by_group)
         budget.check()
         if isinstance(part, NameMissing):
             return part if all(_can_be_served(index, earlier, budget) for earlier in parts) else None
@@ -71,26 +71,28 @@ def _plan(
 
 
 def _can_be_served(index: Index, part: Plan, budget: Budget) -> bool:
-    """Whether a group alone has a candidate anywhere: the plan knows of each tree only that it may have."""
-    return not part.together or len(choices(index, part, Order(), 1, 1, budget)) > 0
+    """Return whether the group alone has a candidate. Its plan has only trees that may have one."""
+    return not part.required_traits or len(find_choices(index, part, Order(), 1, 1, budget)) > 0
 
 
-def _bounds(request: CandidatesRequest, order: Order, slots: int) -> tuple[int | None, int]:
-    """The limit of this request, None for all candidates, and their greatest number in that case."""
-    most = max(1, MAX_ENTRIES // slots)
-    limits = [limit for limit in (request.limit, order.most) if limit is not None]
+def _limits(request: CandidatesRequest, order: Order, slots: int) -> tuple[int | None, int]:
+    """Return the limit of this request (None: all candidates), and the bound that applies without a limit."""
+    max_candidates = max(1, MAX_ENTRIES // slots)
+    limits = [limit for limit in (request.limit, order.max_candidates) if limit is not None]
     if limits:
-        return min(*limits, most), most
-    return None, most if order.most_without_limit is None else min(most, order.most_without_limit)
+        return min(*limits, max_candidates), max_candidates
+    return None, max_candidates if order.max_candidates_without_limit is None else min(
+        max_candidates, order.max_candidates_without_limit
+    )
 
 
-def _at_single_providers(index: Index, found: Plan, order: Order, limit: int) -> Candidates:
-    """Where every provider stands alone, each that is left serves all slots itself."""
+def _flat_candidates(index: Index, found: Plan, order: Order, limit: int) -> Candidates:
+    """Return the candidates of an index without trees and sharing: each anchor serves all slots itself."""
     rows = numbers_of(found.anchors, index.size)
     if order.shuffle_seed is not None:
         rows = np.random.default_rng(order.shuffle_seed).permutation(rows)
     rows = rows[:limit]
-    amounts = added_up(found.slots)
+    amounts = sum_resources(found.slots)
 
     def parts(chosen: slice) -> list[UniformCandidates]:
         each = Selection(index, rows[chosen])
@@ -98,34 +100,35 @@ def _at_single_providers(index: Index, found: Plan, order: Order, limit: int) ->
         return [UniformCandidates(np.arange(len(each)), ((amounts, each),), served)]
 
     return Candidates(
-        requests=Combined(len(rows), len(found.slots), parts),
+        requests=CandidateList(len(rows), len(found.slots), parts),
         providers=Selection(index, rows if order.shuffle_seed is None else np.sort(rows)),
     )
 
 
-def _at_trees(
-    index: Index, found: Plan, order: Order, limit: int | None, most: int, budget: Budget
+def _tree_candidates(
+    index: Index, found: Plan, order: Order, limit: int | None, max_candidates: int, budget: Budget
 ) -> Candidates:
-    chosen = choices(index, found, order, limit, most, budget)
-    givers = _distinct(chosen[:, giving(found.slots)], index.size)
-    described = (
-        givers
-        if found.one_of_tree
-        else index.trees.members(_distinct(index.root_by_row()[givers], index.size))
+    """Return the candidates found by combining the providers of each tree."""
+    chosen = find_choices(index, found, order, limit, max_candidates, budget)
+    allocated_rows = _distinct(chosen[:, slots_with_resources(found.slots)], index.size)
+    summarised_rows = (
+        allocated_rows
+        if found.one_per_tree
+        else index.trees.members(_distinct(index.root_by_row()[allocated_rows], index.size))
     )
 
-    def parts(these: slice) -> Iterator[UniformCandidates]:
-        return parts_of(index, found.slots, chosen[these])
+    def parts(chosen_slice: slice) -> Iterator[UniformCandidates]:
+        return uniform_parts(index, found.slots, chosen[chosen_slice])
 
     return Candidates(
-        requests=Combined(len(chosen), len(found.slots), parts),
-        providers=Selection(index, described),
+        requests=CandidateList(len(chosen), len(found.slots), parts),
+        providers=Selection(index, summarised_rows),
         is_complete=not budget.is_exceeded,
     )
 
 
 def _distinct(rows: Numbers, size: int) -> Numbers:
-    """Each row once, ascending."""
-    there = np.zeros(size, np.bool_)
-    there[rows] = True
-    return np.flatnonzero(there)
+    """Return the distinct rows, ascending."""
+    present = np.zeros(size, np.bool_)
+    present[rows] = True
+    return np.flatnonzero(present)

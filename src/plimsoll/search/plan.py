@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""From a request to the slots that have to be filled and the trees at which that may be possible.
+"""Plan a request: its slots, and the anchors (roots of trees) at which all slots may be served.
 
-Trees drop out here, many at a time, when they plainly cannot serve all slots at once; what is left is combined
-one tree after the other. Names are looked up on the way, in the order in which the API looks them up.
+Trees that cannot serve all slots by simple counting are removed here, in bulk; the remaining trees are combined in
+`combine/`. Names are looked up here, in the order that the API defines.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.search import filters
 from plimsoll.search.budget import Budget
-from plimsoll.search.filters import Step, Tally, narrow
+from plimsoll.search.filters import FilterCounts, Step, apply_filters
 from plimsoll.search.index.bitset import (
     NONE,
     RowSet,
@@ -34,18 +34,18 @@ NameMissing = ResourceClassMissing | TraitsMissing
 
 @unhashable_value
 class Plan:
-    """What has to be filled, what the choices must keep among each other, and around which roots to look."""
+    """The slots to fill, the rules between them, and the anchors to search."""
 
     slots: tuple[Slot, ...]
     anchors: RowSet
-    together: tuple[RowSet, ...] = ()
-    """Who has it, for each trait that the providers of the group without suffix must have among them."""
+    required_traits: tuple[RowSet, ...] = ()
+    """For each required trait of the group without suffix, the rows that have it. One provider of the group must."""
     isolated: bool = False
     subtrees: tuple[frozenset[str], ...] = ()
-    one_of_tree: bool = False
+    one_per_tree: bool = False
 
     def contended(self) -> dict[str, tuple[int, ...]]:
-        """The resource classes that several slots ask for, and which slots do."""
+        """Return the resource classes that several slots request, with the numbers of these slots."""
         if len(self.slots) == 1:
             return {}
         wanted: dict[str, list[int]] = {}
@@ -54,12 +54,12 @@ class Plan:
                 wanted.setdefault(resource_class, []).append(number)
         return {name: tuple(numbers) for name, numbers in wanted.items() if len(numbers) > 1}
 
-    def numbers(self, suffix: str) -> tuple[int, ...]:
-        """The slots of a group."""
+    def slots_of_group(self, suffix: str) -> tuple[int, ...]:
+        """Return the numbers of the slots of a group."""
         return tuple([number for number, slot in enumerate(self.slots) if slot.suffix == suffix])
 
     def subtree_numbers(self) -> list[tuple[int, ...]]:
-        """The slots whose providers must have one of them above all; one alone always has."""
+        """Return, for each same_subtree, the numbers of its slots. A subtree with one slot needs no check."""
         if not self.subtrees:
             return []
         by_suffix: dict[str, list[int]] = {}
@@ -85,15 +85,15 @@ def unknown_class(world: World, names: Iterable[str]) -> ResourceClassMissing | 
     return None
 
 
-def roots_wanted(world: World, index: Index, request: CandidatesRequest) -> RowSet | TraitsMissing:
-    """The roots that may be anchors."""
+def allowed_roots(world: World, index: Index, request: CandidatesRequest) -> RowSet | TraitsMissing:
+    """Return the roots with the required and without the forbidden root traits, or a refusal for an unknown trait."""
     missing = unknown_trait(world, request.root_required) or unknown_trait(world, request.root_forbidden)
     if missing is not None:
         return missing
     steps: list[Step] = [filters.HasTrait(frozenset([trait])) for trait in request.root_required]
     if request.root_forbidden:
         steps.append(filters.LacksTraits(request.root_forbidden))
-    return narrow(index, index.trees.tops, steps)
+    return apply_filters(index, index.trees.root_rows, steps)
 
 
 def plan_group(
@@ -101,15 +101,15 @@ def plan_group(
     index: Index,
     group: Group,
     roots: RowSet,
-    known: dict[object, list[Slot]],
-    tally: Tally | None = None,
+    slots_by_group: dict[object, list[Slot]],
+    counts: FilterCounts | None = None,
 ) -> Plan | NameMissing | None:
-    """The plan for one group alone; None if nobody could serve it. `known` is kept between the groups."""
+    """Return the plan for one group, None if no provider can serve it. `slots_by_group` is a cache for equal groups."""
     wanted = group.conditions
     missing: NameMissing | None = unknown_class(world, group.resources)
     if missing is not None:
         return missing
-    if wanted.member_of and not filters.in_all(index, wanted.member_of):
+    if wanted.member_of and not filters.rows_matching_member_of(index, wanted.member_of):
         return None
     for traits in (*wanted.required, wanted.forbidden):
         missing = unknown_trait(world, traits)
@@ -121,16 +121,16 @@ def plan_group(
         if provider is None:
             return None
         tree = index.rows_of_uuids(world.trees[provider.root])
-    slots = _slots(index, group, roots, tree, known, tally)
+    slots = _slots(index, group, roots, tree, slots_by_group, counts)
     anchors = roots
     for slot in slots:
         anchors &= slot.supply.anchors
-    together: tuple[RowSet, ...] = ()
+    required_traits: tuple[RowSet, ...] = ()
     if len(slots) > 1:
-        together = tuple(filters.having_any(index, any_of) for any_of in wanted.required)
-        for having in together:
-            anchors &= _anchors_having(index, [slot.supply for slot in slots], having)
-    return Plan(slots, anchors, together) if anchors else None
+        required_traits = tuple(filters.rows_with_any_trait(index, any_of) for any_of in wanted.required)
+        for trait_rows in required_traits:
+            anchors &= _anchors_with_trait(index, [slot.supply for slot in slots], trait_rows)
+    return Plan(slots, anchors, required_traits) if anchors else None
 
 
 def _slots(
@@ -138,14 +138,14 @@ def _slots(
     group: Group,
     roots: RowSet,
     tree: RowSet | None,
-    known: dict[object, list[Slot]],
-    tally: Tally | None,
+    slots_by_group: dict[object, list[Slot]],
+    counts: FilterCounts | None,
 ) -> tuple[Slot, ...]:
-    """The slots of a group. Groups that ask for the same, and many do, are looked for once."""
-    same = (group.conditions, tuple(group.resources.items()), group.one_provider)
-    slots = known.get(same)
+    """Return the slots of a group. Equal groups, which are frequent, share one filter run."""
+    group_key = (group.conditions, tuple(group.resources.items()), group.one_provider)
+    slots = slots_by_group.get(group_key)
     if slots is None:
-        slots = known[same] = list(slots_of(index, group, roots, tree, tally))
+        slots = slots_by_group[group_key] = list(slots_of(index, group, roots, tree, counts))
         return tuple(slots)
     return tuple([Slot(group.suffix, slot.resources, slot.supply) for slot in slots])
 
@@ -153,18 +153,18 @@ def _slots(
 def plan_request(
     index: Index, request: CandidatesRequest, parts: Sequence[Plan], budget: Budget
 ) -> Plan | None:
-    """All groups' plans as one, without the trees that are too small for all of them at once."""
+    """Merge the plans of all groups, and remove trees that are too small for all groups at once."""
     anchors = parts[0].anchors
     for part in parts[1:]:
         anchors &= part.anchors
     plan = Plan(
         slots=tuple([slot for part in parts for slot in part.slots]),
         anchors=anchors,
-        together=tuple([having for part in parts for having in part.together]),
+        required_traits=tuple([trait_rows for part in parts for trait_rows in part.required_traits]),
         isolated=request.group_policy == "isolate"
         and sum(group.one_provider for group in request.groups) > 1,
         subtrees=request.same_subtrees,
-        one_of_tree=not request.nested and bool(index.children),
+        one_per_tree=not request.nested and bool(index.children),
     )
     for name, numbers in plan.contended().items():
         slots = [plan.slots[number] for number in numbers]
@@ -179,22 +179,23 @@ def plan_request(
     return plan if anchors == plan.anchors else replace(plan, anchors=anchors)
 
 
-def _anchors_having(index: Index, supplies: Sequence[Supply], having: RowSet) -> RowSet:
-    """The trees at which one of those in supply has the trait."""
+def _anchors_with_trait(index: Index, supplies: Sequence[Supply], trait_rows: RowSet) -> RowSet:
+    """Return the anchors at which a provider of these supplies has the trait."""
     rows, anchors = NONE, NONE
     for supply in supplies:
-        rows |= supply.rows & having
-        for lender, lent_to in supply.lenders.items():
-            if having >> lender & 1:
-                anchors |= lent_to
+        rows |= supply.rows & trait_rows
+        for sharing_provider, shared_anchors in supply.sharing_providers.items():
+            if trait_rows >> sharing_provider & 1:
+                anchors |= shared_anchors
     return anchors | index.roots_of(rows)
 
 
 def _pieces(amounts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The pieces that the providers of a tree must have room for among them: their number and their size.
+    """Yield lower bounds on the room of a tree, as (number of pieces, size of each piece).
 
-    So many pieces of at least this size cannot be cut up: a provider with room for 8 takes one piece of 5, though two
-    of them could share 16. Neither can the sum of all amounts, in pieces of 1, be more than all room.
+    An amount cannot be split over providers: two providers with room for 8 each hold two pieces of 5, not three. For
+    each distinct amount, the tree must hold as many pieces of this size as there are amounts at least this large. The
+    sum of all amounts, in pieces of 1, must fit too.
     """
     sizes = sorted(amounts)
     if sizes[0] != sizes[-1]:
@@ -207,19 +208,19 @@ def _pieces(amounts: Sequence[int]) -> Iterator[tuple[int, int]]:
 def _anchors_with_room(
     index: Index, slots: Sequence[Slot], resource_class: str | None, pieces: int, size: int = 1
 ) -> RowSet:
-    """The trees whose providers have room for so many pieces; each has room for one where no class is given.
+    """Return the anchors whose providers have room for this many pieces. Without a class, each provider counts as one.
 
-    Trees with a lender pass: what it has is not counted here.
+    Trees that a sharing provider can serve always pass: its room is not counted here.
     """
     rows, anchors = NONE, NONE
     for supply in {id(slot.supply): slot.supply for slot in slots}.values():
         rows |= supply.rows
-        anchors |= supply.lent_to
+        anchors |= supply.shared_anchors
     numbers = numbers_of(rows, index.size)
     rooms = (
         np.ones(len(numbers))
         if resource_class is None
-        else index.stock(resource_class).room_by_row(index.size)[numbers] // size
+        else index.class_column(resource_class).room_by_row(index.size)[numbers] // size
     )
     sums = np.bincount(index.root_by_row()[numbers], weights=rooms, minlength=index.size)
     return anchors | rows_of_mask(sums >= pieces)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The list of providers that match a request, each on its own."""
+"""Find single providers that match a request (GET /resource_providers)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from itertools import starmap
 
 from plimsoll.domain.world import World
 from plimsoll.search import filters
-from plimsoll.search.filters import Step, narrow
+from plimsoll.search.filters import Step, apply_filters
 from plimsoll.search.index.bitset import RowSet, numbers_of
 from plimsoll.search.index.index import Index
-from plimsoll.search.index.selection import NOBODY, Selection
+from plimsoll.search.index.selection import NO_PROVIDERS, Selection
 from plimsoll.search.plan import NameMissing, unknown_class, unknown_trait
 from plimsoll.search.request import ProvidersRequest
 
 
 def find_providers(world: World, index: Index, request: ProvidersRequest) -> Selection | NameMissing:
-    """In the order in which they were created."""
-    steps = _steps(world, index, request)
+    """Return the matching providers in the order of their creation."""
+    steps = _filters(world, index, request)
     if steps is None:
-        return NOBODY
+        return NO_PROVIDERS
     if isinstance(steps, NameMissing):
         return steps
-    rows = narrow(index, _named(world, index, request), steps)
+    rows = apply_filters(index, _rows_by_uuid_and_name(world, index, request), steps)
     return Selection(index, index.oldest_first(numbers_of(rows, index.size)))
 
 
-def _named(world: World, index: Index, request: ProvidersRequest) -> RowSet:
+def _rows_by_uuid_and_name(world: World, index: Index, request: ProvidersRequest) -> RowSet:
     rows = index.live
     if request.name:
         named = world.provider_named(request.name)
@@ -38,8 +38,8 @@ def _named(world: World, index: Index, request: ProvidersRequest) -> RowSet:
     return rows
 
 
-def _steps(world: World, index: Index, request: ProvidersRequest) -> list[Step] | NameMissing | None:
-    """What to filter by; None where the answer is empty before a later name is even looked up."""
+def _filters(world: World, index: Index, request: ProvidersRequest) -> list[Step] | NameMissing | None:
+    """Return the filters of a request; None if the result is empty before the remaining names are looked up."""
     wanted = request.conditions
     steps: list[Step] = []
     missing: NameMissing | None
@@ -53,7 +53,7 @@ def _steps(world: World, index: Index, request: ProvidersRequest) -> list[Step] 
         if missing is not None:
             return missing
     required = [filters.HasTrait(any_of) for any_of in wanted.required]
-    if required and not narrow(index, index.live, required):
+    if required and not apply_filters(index, index.live, required):
         return None
     steps += required
     missing = unknown_trait(world, wanted.forbidden)
@@ -62,7 +62,7 @@ def _steps(world: World, index: Index, request: ProvidersRequest) -> list[Step] 
     if wanted.forbidden:
         steps.append(filters.LacksTraits(wanted.forbidden))
     if wanted.member_of:
-        if not filters.in_all(index, wanted.member_of):
+        if not filters.rows_matching_member_of(index, wanted.member_of):
             return None
         steps.append(filters.MemberOf(wanted.member_of))
     if wanted.not_member_of:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is asked of a search, freed from query strings and versions."""
+"""The input of a search, independent of query strings and microversions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Literal, NamedTuple
 from plimsoll.domain.values import unhashable_value, value
 
 AnyOf = frozenset[str]
-"""One of these is enough."""
+"""A set of names of which a provider must have at least one."""
 
 
 class Conditions(NamedTuple):
-    """What a provider must have, be in, and not have. Each item of a tuple has to hold."""
+    """The conditions on a provider: traits, aggregates, tree. Every item of a tuple must be met."""
 
     required: tuple[AnyOf, ...] = ()
     forbidden: frozenset[str] = frozenset()
@@ -30,7 +30,7 @@ NO_CONDITIONS = Conditions()
 
 @unhashable_value
 class Group:
-    """Resources that belong together. A group with a suffix is served by one provider."""
+    """A request group: resources and conditions. A group with a suffix is served by exactly one provider."""
 
     suffix: str
     resources: Mapping[str, int]
@@ -43,10 +43,10 @@ class Group:
 
 @unhashable_value
 class CandidatesRequest:
-    """Which sets of providers could serve all groups at once?
+    """A search for sets of providers that serve all groups at once.
 
-    Groups stand in the order in which the client named them: names are looked up group by group, and a
-    group that nobody can serve ends the search before the next one is looked at.
+    Groups are in the order of the client's request: names are looked up group by group, and a group that no
+    provider can serve ends the search before the names of the next group are looked up.
     """
 
     groups: tuple[Group, ...]
@@ -56,12 +56,12 @@ class CandidatesRequest:
     root_forbidden: frozenset[str] = frozenset()
     same_subtrees: tuple[frozenset[str], ...] = ()
     nested: bool = True
-    """False for clients from before nested providers: no candidate takes two providers of one tree."""
+    """False for microversions before nested providers: no candidate uses two providers of one tree."""
 
 
 @unhashable_value
 class ProvidersRequest:
-    """Which providers match? An empty request matches all."""
+    """A search for single providers. An empty request matches all providers."""
 
     uuid: str | None = None
     name: str | None = None
@@ -71,12 +71,12 @@ class ProvidersRequest:
 
 @value
 class Order:
-    """How candidates are visited: an argument, so that an answer can be repeated."""
+    """Order and bounds of the candidates. An argument, so that a search is deterministic."""
 
-    most: int | None = None
-    """Stop after this many, whatever the request's limit is (the operator's bound)."""
-    most_without_limit: int | None = None
-    """The same for requests without a limit: what there is beyond that is left out."""
+    max_candidates: int | None = None
+    """Upper bound for every request, set by the operator; a lower limit in the request still applies."""
+    max_candidates_without_limit: int | None = None
+    """Upper bound for requests without a limit; further candidates are dropped."""
     strategy: Literal["depth-first", "breadth-first"] = "depth-first"
     shuffle_seed: int | None = None
-    """Shuffles with this seed; None keeps the order of the providers."""
+    """Seed of the shuffle. None keeps the order of the providers."""

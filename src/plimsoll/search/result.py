@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a search for candidates gives back, in shapes that are quick to make and quick to encode."""
+"""The result of a search for candidates, in columns that are fast to build and to encode."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import NamedTuple, overload
 
 from plimsoll.search.index.bitset import Numbers
-from plimsoll.search.index.selection import NOBODY, Selection
+from plimsoll.search.index.selection import NO_PROVIDERS, Selection
 
 Allocation = tuple[str, Mapping[str, int]]
-"""A provider's uuid and what is taken from it."""
+"""A provider's uuid and the amounts allocated from it, by resource class."""
 Mapped = tuple[str, tuple[str, ...]]
-"""A group's suffix and the uuids of those who serve it."""
+"""A group's suffix and the uuids of the providers that serve it."""
 
 
 class Candidate(NamedTuple):
-    """One way to serve the whole request. Both parts can be given to `dict`."""
+    """One way to serve the whole request. Both fields are tuples of pairs, ready for `dict`."""
 
     allocations: tuple[Allocation, ...]
     mappings: tuple[Mapped, ...]
@@ -26,20 +26,20 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UniformCandidates:
-    """Candidates in which the same slots share a provider, so that they differ in nothing but uuids.
+    """Candidates in which the same slots share a provider: they differ only in provider uuids.
 
-    Columns have one provider per candidate.
+    Each column has one provider per candidate.
     """
 
     numbers: Numbers
-    """Which ones, of all."""
-    given: tuple[tuple[Mapping[str, int], Selection], ...]
-    """What is taken from one provider, and the column of those it is taken from."""
+    """The positions of these candidates in the whole list."""
+    allocated: tuple[tuple[Mapping[str, int], Selection], ...]
+    """Pairs of amounts and the column of providers that they are allocated from."""
     served: tuple[tuple[str, tuple[Selection, ...]], ...]
-    """A group's suffix, and the columns of those who serve it: for the group without suffix perhaps several."""
+    """Pairs of a group's suffix and the columns of its providers; the group without suffix may have several."""
 
     def candidates(self) -> Iterable[Candidate]:
-        allocations = [[(each.uuid, amounts) for each in column] for amounts, column in self.given]
+        allocations = [[(each.uuid, amounts) for each in column] for amounts, column in self.allocated]
         mappings = [
             [(suffix, tuple([each.uuid for each in several])) for several in zip(*columns, strict=True)]
             for suffix, columns in self.served
@@ -48,16 +48,16 @@ class UniformCandidates:
 
 
 PIECE_ENTRIES = 1 << 14
-"""Providers in all candidates of a piece, each time counted: their text takes about 2 MB."""
+"""Provider entries per piece, over all its candidates: about 2 MB of JSON."""
 LARGE_ENTRIES = 1 << 13
-"""The same in all candidates of an answer that is large: more than 1 MB of text."""
+"""Provider entries beyond which a list is large: more than 1 MB of JSON."""
 
 
-class Combined(Sequence[Candidate]):
-    """Candidates that take one or more providers each, kept in columns, which is also how to encode them fast.
+class CandidateList(Sequence[Candidate]):
+    """A lazy sequence of candidates, stored as a table of choices.
 
-    The columns are made from the choices on demand. They take many times the memory of the choices, so that a long
-    answer is made in pieces.
+    The columns for encoding are made from the choices on demand. They need many times the memory of the choices, so a
+    long list is encoded in pieces.
     """
 
     __slots__ = ("_listed", "_make_parts", "_size", "_slots", "_start")
@@ -69,7 +69,7 @@ class Combined(Sequence[Candidate]):
         make_parts: Callable[[slice], Iterable[UniformCandidates]],
         start: int = 0,
     ) -> None:
-        """`make_parts` makes the columns of some candidates, which are numbered from 0 in them."""
+        """`make_parts` returns the columns of a slice of the candidates; their numbers start at 0 in each slice."""
         self._size = size
         self._slots = slots
         self._make_parts = make_parts
@@ -84,15 +84,15 @@ class Combined(Sequence[Candidate]):
         return self._size * self._slots > LARGE_ENTRIES
 
     def parts(self) -> Iterable[UniformCandidates]:
-        """All columns, in parts of candidates that share their providers in the same way."""
+        """Return the columns, in parts of candidates in which the same slots share a provider."""
         return self._make_parts(slice(self._start, self._start + self._size))
 
-    def pieces(self) -> Iterator[Combined]:
-        """The same candidates, in pieces of which each fits in memory."""
+    def pieces(self) -> Iterator[CandidateList]:
+        """Yield the same candidates in consecutive pieces of bounded size."""
         step = max(1, PIECE_ENTRIES // max(1, self._slots))
         for start in range(0, self._size, step):
             size = min(step, self._size - start)
-            yield Combined(size, self._slots, self._make_parts, self._start + start)
+            yield CandidateList(size, self._slots, self._make_parts, self._start + start)
 
     @overload
     def __getitem__(self, at: int) -> Candidate: ...
@@ -106,7 +106,7 @@ class Combined(Sequence[Candidate]):
 
     def _list(self) -> list[Candidate]:
         if self._listed is None:
-            listed: list[Candidate] = [_UNWRITTEN] * self._size
+            listed: list[Candidate] = [_PLACEHOLDER] * self._size
             for part in self.parts():
                 for number, candidate in zip(part.numbers.tolist(), part.candidates(), strict=True):
                     listed[number] = candidate
@@ -116,14 +116,14 @@ class Combined(Sequence[Candidate]):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    requests: Combined
+    requests: CandidateList
     providers: Selection
-    """Those that the answer describes: the trees of all who give something."""
+    """The providers for the provider summaries: all trees with a provider that a candidate allocates from."""
     is_complete: bool = True
-    """Whether the search came to its end before its budget was exceeded."""
+    """False if the budget was exceeded before the search ended."""
 
 
-NO_CANDIDATES = Candidates(Combined(0, 0, lambda _: ()), NOBODY)
+NO_CANDIDATES = Candidates(CandidateList(0, 0, lambda _: ()), NO_PROVIDERS)
 
 
-_UNWRITTEN = Candidate((), ())
+_PLACEHOLDER = Candidate((), ())

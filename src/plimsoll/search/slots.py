@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who could serve each part of a request, and at which trees.
+"""Split a request group into slots and find the providers that can serve each slot.
 
-A slot is what one provider has to serve: a whole group with a suffix, or one resource class of the group
-without. Its supply is everybody who could, by their own conditions; whether the choices for all slots go
-together is asked later, tree by tree. The root of the tree that a candidate is built around is its anchor.
+A slot is the part of a request that one provider serves: a whole group with a suffix, or one resource class of
+the group without a suffix. The supply of a slot is the set of providers that meet the slot's own conditions. The
+rules between slots (capacity, isolation, subtree) are checked later, tree by tree. A candidate is built around one
+tree; the root of that tree is its anchor.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from itertools import starmap
 
 from plimsoll.domain.values import unhashable_value
 from plimsoll.search import filters
-from plimsoll.search.filters import Step, Tally, narrow
+from plimsoll.search.filters import FilterCounts, Step, apply_filters
 from plimsoll.search.index.bitset import NONE, RowSet, numbers_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.request import Conditions, Group
@@ -22,25 +23,28 @@ from plimsoll.search.request import Conditions, Group
 
 @unhashable_value
 class Supply:
-    """Who could serve a slot."""
+    """The providers that can serve a slot."""
 
     rows: RowSet
-    """Providers that serve their own tree."""
-    lenders: Mapping[int, RowSet]
-    """Sharing providers, and the roots of the other trees they serve."""
+    """Providers that can serve the slot in their own tree."""
+    sharing_providers: Mapping[int, RowSet]
+    """Sharing providers (by row), each with the roots of the other trees that it can serve."""
     anchors: RowSet
-    """The roots of all trees at which somebody could serve."""
+    """The roots of all trees in which at least one provider can serve the slot."""
 
     @property
-    def lent_to(self) -> RowSet:
+    def shared_anchors(self) -> RowSet:
+        """The roots of all trees that sharing providers of other trees can serve."""
         anchors = NONE
-        for roots in self.lenders.values():
+        for roots in self.sharing_providers.values():
             anchors |= roots
         return anchors
 
 
 @unhashable_value
 class Slot:
+    """The part of a request that one provider serves."""
+
     suffix: str
     resources: Mapping[str, int]
     supply: Supply
@@ -51,26 +55,26 @@ class Slot:
 
 
 def slots_of(
-    index: Index, group: Group, roots: RowSet, tree: RowSet | None, tally: Tally | None = None
+    index: Index, group: Group, roots: RowSet, tree: RowSet | None, counts: FilterCounts | None = None
 ) -> Iterator[Slot]:
-    """The slots of a group. `roots` may be anchors; `tree` is what in_tree asks for."""
+    """Yield the slots of a group. `roots` are the allowed anchors; `tree` holds the rows of the in_tree condition."""
     if group.one_provider or index.flat:
-        yield Slot(group.suffix, group.resources, _supply_of_one(index, group, roots, tree, tally))
+        yield Slot(group.suffix, group.resources, _supply_of_one(index, group, roots, tree, counts))
         return
-    # Required traits may be spread over those who serve the classes. Where one serves all, it has them all.
+    # Several providers may have the required traits between them. A single class has a single provider, which has all.
     wanted = group.conditions if len(group.resources) == 1 else group.conditions._replace(required=())
     for resource_class, amount in group.resources.items():
-        supply = _supply_of_class(index, wanted, resource_class, amount, roots, tree, tally)
+        supply = _supply_of_class(index, wanted, resource_class, amount, roots, tree, counts)
         yield Slot(group.suffix, {resource_class: amount}, supply)
 
 
 def _supply_of_one(
-    index: Index, group: Group, roots: RowSet, tree: RowSet | None, tally: Tally | None
+    index: Index, group: Group, roots: RowSet, tree: RowSet | None, counts: FilterCounts | None
 ) -> Supply:
-    """Who meets all conditions of the group and has all its resources."""
+    """Return the providers that meet all conditions of the group and have room for all its resources."""
     wanted = group.conditions
     if not group.resources and not wanted.required and not wanted.member_of:
-        # Nothing positive is asked of this provider: the API takes that as nobody, not as everybody.
+        # The group has no positive condition: the API defines that as no provider, not as every provider.
         return Supply(NONE, {}, NONE)
     steps: list[Step] = []
     if tree is not None and group.resources:
@@ -84,7 +88,7 @@ def _supply_of_one(
     if wanted.forbidden:
         steps.append(filters.LacksTraits(wanted.forbidden))
     steps += starmap(filters.admitting, group.resources.items())
-    rows = narrow(index, index.live, steps, tally)
+    rows = apply_filters(index, index.live, steps, counts)
     return _supply(index, rows, rows & index.sharing, roots)
 
 
@@ -95,9 +99,9 @@ def _supply_of_class(
     amount: int,
     roots: RowSet,
     tree: RowSet | None,
-    tally: Tally | None,
+    counts: FilterCounts | None,
 ) -> Supply:
-    """Who has this resource, as one of several providers around a tree."""
+    """Return the providers with room for this resource, as one of several providers that serve the group."""
     steps: list[Step] = []
     if tree is not None:
         assert wanted.in_tree is not None
@@ -106,27 +110,27 @@ def _supply_of_class(
         steps.append(filters.LacksTraits(wanted.forbidden))
     steps += map(filters.HasTrait, wanted.required)
     steps.append(filters.admitting(resource_class, amount))
-    rows = narrow(index, index.live, steps, tally)
+    rows = apply_filters(index, index.live, steps, counts)
     sharing = rows & index.sharing if tree is None else NONE
     if wanted.not_member_of:
-        rows = narrow(index, rows, [filters.NotMemberOf(wanted.not_member_of, tree=True)], tally)
-        sharing = narrow(index, sharing, [filters.NotMemberOf(wanted.not_member_of)])
-        roots &= ~filters.in_any(index, wanted.not_member_of)
+        rows = apply_filters(index, rows, [filters.NotMemberOf(wanted.not_member_of, tree=True)], counts)
+        sharing = apply_filters(index, sharing, [filters.NotMemberOf(wanted.not_member_of)])
+        roots &= ~filters.rows_in_any_aggregate(index, wanted.not_member_of)
     if wanted.member_of:
-        # That the anchor is in an aggregate speaks for its own providers, not for those who share with it.
-        rows = narrow(index, rows, [filters.MemberOf(wanted.member_of, tree=True)], tally)
-        sharing = narrow(index, sharing, [filters.MemberOf(wanted.member_of)])
+        # Membership of the anchor counts for the providers of its tree, not for sharing providers of other trees.
+        rows = apply_filters(index, rows, [filters.MemberOf(wanted.member_of, tree=True)], counts)
+        sharing = apply_filters(index, sharing, [filters.MemberOf(wanted.member_of)])
     return _supply(index, rows, sharing, roots)
 
 
 def _supply(index: Index, rows: RowSet, sharing: RowSet, roots: RowSet) -> Supply:
-    lenders: dict[int, RowSet] = {}
+    sharing_providers: dict[int, RowSet] = {}
     anchors = index.roots_of(rows) & roots
     if sharing:
         root_by_row = index.root_by_row()
         for row in numbers_of(sharing, index.size).tolist():
-            lent_to = index.anchors(row) & roots & ~(1 << root_by_row.item(row))
-            if lent_to:
-                lenders[row] = lent_to
-                anchors |= lent_to
-    return Supply(rows, lenders, anchors)
+            shared_anchors = index.anchors(row) & roots & ~(1 << root_by_row.item(row))
+            if shared_anchors:
+                sharing_providers[row] = shared_anchors
+                anchors |= shared_anchors
+    return Supply(rows, sharing_providers, anchors)

@@ -13,7 +13,7 @@ ErrorResponse = tuple[list[tuple[str, str]], bytes]
 
 
 class StartupError(Exception):
-    """The application cannot be loaded, for a reason that is the operator's to mend and that needs no traceback."""
+    """The application cannot be loaded, for a reason that the operator can fix and that needs no traceback."""
 
 
 class ServedApplication(Protocol):

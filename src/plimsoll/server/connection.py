@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gevent import get_hub
 
 from plimsoll.runtime import permit
-from plimsoll.runtime.scheduling import AT_WORK, CLIENTS, BusyPoll
+from plimsoll.runtime.scheduling import ACTIVE_REQUESTS, CLIENT_TRACKER, BusyPoll
 from plimsoll.runtime.yields import yield_now
 from plimsoll.server.limits import (
     DRAIN_FACTOR,
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 _POLL_SECONDS = 100e-6
-"""A client on the same machine sends its next request in less: polling for it is faster than to sleep and to be woken."""
+"""A client on the same machine sends its next request sooner: polling for it is faster than blocking until it arrives."""
 _POLLS_IN_A_ROW = 16
-"""After so many requests that were found by polling, other connections are served."""
-_READABLE = 1  # as gevent's loop has it
+"""After this many requests received by polling, other connections are served."""
+_READABLE = 1  # libev's EV_READ
 _GET, _END_OF_HEAD = b"GET ", b"\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _STALLED_SECONDS = 1.0
 _UNSENT_IN_KERNEL = 1 << 17
-"""Bytes of a long response that the system takes beyond those on their way. With more, a slow client that receives all
-the time would look like one that does not: the system may take megabytes at once, and then nothing for seconds."""
+"""Bytes of a long response that the kernel buffers beyond those in flight. With a larger buffer, a slow client that
+receives continuously would look stalled: the kernel may accept megabytes at once, and then nothing for seconds."""
 _FAILED = "An unexpected error occurred. The log of the service has more about this request."
 _RETRY_AFTER = ("retry-after", "5")
 
@@ -62,23 +62,23 @@ class Connection:
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.peer = str(peer[0])
         self.since = time.monotonic()
-        """When the phase has begun."""
+        """When the phase began."""
         self.body_bytes = 0
-        """Of a request body that is incomplete."""
+        """Bytes received of a request body that is incomplete."""
         self._phase = Phase.IDLE
         self._moved = 0
         """Bytes that were received or sent in this phase."""
         self._moved_at = 0.0
-        """When the last of them were."""
+        """When the last of them were received or sent."""
         self._held_bytes = 0
-        """Of a long response, until the client has received it or the connection is closed."""
+        """Bytes of a long response, until the client has received it or the connection is closed."""
         self._is_expired = False
-        """True if a deadline has passed, so that the end of the input is not the client's doing."""
-        self._all = connections
+        """True if a deadline has passed: then the worker, not the client, has ended the input."""
+        self._connections = connections
         self._socket = opened
         self._descriptor = opened.fileno()
         self._input = get_hub().loop.io(self._descriptor, _READABLE)
-        self._lookout = BusyPoll(_POLL_SECONDS)
+        self._busy_poll = BusyPoll(_POLL_SECONDS)
         self._polls = 0
         self._awaits_client = False
         """True if the client has its response and has sent nothing since."""
@@ -109,7 +109,7 @@ class Connection:
 
     def close(self) -> None:
         self._count_body(0)
-        self._hold(0)
+        self._set_held_bytes(0)
         self._parser.close()
         self._input.close()
         self._socket.close()
@@ -130,7 +130,7 @@ class Connection:
         return self._phase is not Phase.PROCESSING and max(self.since, self._moved_at) <= moment
 
     def is_late(self, now: float) -> bool:
-        limits, elapsed = self._all.limits, now - self.since
+        limits, elapsed = self._connections.limits, now - self.since
         match self._phase:
             case Phase.IDLE:
                 return elapsed > limits.keep_alive_timeout
@@ -147,17 +147,20 @@ class Connection:
             with contextlib.suppress(OSError):  # it may be closed already
                 self._socket.shutdown(socket.SHUT_RD)
         else:
-            self._hold(0)
+            self._set_held_bytes(0)
             self.shut_down()
 
     def shut_down(self) -> None:
-        """End every wait on this connection. What has arrived and was not read yet is dropped: no response can be sent."""
+        """End every wait on this connection. Bytes received and not yet read are dropped: no response can be sent."""
         self._is_expired = True
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def _is_slow(self, elapsed: float) -> bool:
-        return elapsed > RATE_GRACE_SECONDS and self._moved < self._all.limits.min_transfer_rate * elapsed
+        return (
+            elapsed > RATE_GRACE_SECONDS
+            and self._moved < self._connections.limits.min_transfer_rate * elapsed
+        )
 
     def _enter(self, phase: Phase) -> None:
         self._phase = phase
@@ -182,7 +185,7 @@ class Connection:
                     raise self._too_slow()
                 return None
             if self._phase is Phase.IDLE and content.startswith(_GET) and content.endswith(_END_OF_HEAD):
-                self._prefetched = self._all.app.prefetch(content.split(b" ", 2)[1].decode("latin-1"))
+                self._prefetched = self._connections.app.prefetch(content.split(b" ", 2)[1].decode("latin-1"))
             parser.feed(content)
             if not parser.parsed and self._phase is Phase.IDLE:
                 self._enter(Phase.RECEIVING)
@@ -206,12 +209,10 @@ class Connection:
         self._count_body(0)
 
     def _drain(self, request: Request) -> bool:
-        """Receive and discard a body that is too long; False if it does not come to its end."""
-        if (
-            request.expects_continue
-        ):  # the client sends its body only after 100 Continue, which it did not get
+        """Receive and discard a body that is too long; False if its end does not arrive."""
+        if request.expects_continue:  # the client sends its body only after 100 Continue, which was not sent
             return False
-        limit = DRAIN_FACTOR * self._all.limits.max_body_bytes
+        limit = DRAIN_FACTOR * self._connections.limits.max_body_bytes
         length = next((int(value) for name, value in request.headers if name.lower() == b"content-length"), 0)
         if length > limit:
             return False
@@ -239,9 +240,9 @@ class Connection:
         return b"" if self._is_expired else content
 
     def _await_client(self) -> None:
-        """Wait for the next request: a receive would fail at first, because it is not there yet."""
-        with self._lookout:
-            if self._polls < _POLLS_IN_A_ROW and self._lookout.spots(self._descriptor):
+        """Wait for the next request before receiving it: a receive would fail at first, as nothing has arrived yet."""
+        with self._busy_poll:
+            if self._polls < _POLLS_IN_A_ROW and self._busy_poll.poll_until_readable(self._descriptor):
                 self._polls += 1
             else:
                 self._polls = 0
@@ -249,7 +250,7 @@ class Connection:
         self._awaits_client = False
 
     def _too_slow(self) -> RequestError:
-        limits = self._all.limits
+        limits = self._connections.limits
         return RequestError(
             408,
             f"The request did not arrive in time. It may take {limits.request_timeout:g} seconds, with at least"
@@ -259,16 +260,16 @@ class Connection:
 
     def _count_body(self, size: int) -> None:
         change, self.body_bytes = size - self.body_bytes, size
-        self._all.count_body(change)
+        self._connections.count_body(change)
 
-    def _hold(self, size: int) -> None:
+    def _set_held_bytes(self, size: int) -> None:
         change, self._held_bytes = size - self._held_bytes, size
-        self._all.count_response(change)
+        self._connections.count_response(change)
 
     # Responses.
 
     def _respond(self, request: Request) -> bool:
-        """Answer a request; False if the connection ends with it."""
+        """Respond to a request; False if the connection ends with it."""
         self._phase = Phase.PROCESSING
         result: Iterable[bytes] = ()
         environ = self._parser.environ(request)
@@ -281,7 +282,7 @@ class Connection:
                 return self._send_error(500, _FAILED, is_head=request.method == "HEAD")
             is_drained = request.is_complete or self._drain(request)
             headers = self._headers
-            if not request.keeps_alive or not is_drained or self._all.is_draining:
+            if not request.keeps_alive or not is_drained or self._connections.is_draining:
                 headers.append(("connection", "close"))
             elif request.version == "1.0":
                 headers.append(("connection", "keep-alive"))
@@ -290,27 +291,27 @@ class Connection:
             LOG.exception("The response to %s %s cannot be sent", request.method, environ["PATH_INFO"])
             return self._send_error(500, _FAILED, is_head=request.method == "HEAD")
         finally:
-            # After the response is sent: the client does not wait for what the application does then, such as its log.
+            # After the response is sent, so that the client does not wait for the application's log.
             close = getattr(result, "close", None)
             if close is not None:
                 close()
-            self._written = []  # not kept until the next request
+            self._written = []  # free the memory before the next request
             if request.received > LARGE_BYTES:
-                self._all.had_large_message = True
+                self._connections.had_large_message = True
 
     def _call_application(
         self, request: Request, environ: dict[str, Any]
     ) -> tuple[bytes | None, Iterable[bytes]]:
-        """The body of the response, and what the application returned. No body if the application fails."""
-        app = self._all.app
+        """Return the body of the response (None if the application fails), and the application's iterable."""
+        app = self._connections.app
         own_permit = environ[permit.ENVIRON_KEY] = self._permit
         own_permit.waited = 0.0
         self._status, self._written = "", []
-        CLIENTS.note(self)
-        slot = self._all.in_progress.begin(request.line)
+        CLIENT_TRACKER.record_request(self)
+        slot = self._connections.in_progress.begin(request.line)
         result: Iterable[bytes] = ()
         try:
-            with AT_WORK:
+            with ACTIVE_REQUESTS:
                 if environ["PATH_INFO"] not in app.immediate_paths and not own_permit.acquire():
                     return self._overloaded(), ()
                 result = app(environ, self._start_response)
@@ -322,12 +323,12 @@ class Connection:
             return None, result
         finally:
             own_permit.finish()
-            self._all.in_progress.end(slot)
+            self._connections.in_progress.end(slot)
         return b"".join(self._written), result
 
     def _overloaded(self) -> bytes:
-        seconds = self._all.limits.queue_timeout
-        headers, body = self._all.app.error_response(
+        seconds = self._connections.limits.queue_timeout
+        headers, body = self._connections.app.error_response(
             503,
             f"The service is overloaded: the request has waited for {seconds:g} seconds. Nothing was changed. Try again.",
         )
@@ -340,7 +341,7 @@ class Connection:
         return self._written.append
 
     def _send_error(self, status: int, detail: str, *, is_head: bool) -> bool:
-        headers, body = self._all.app.error_response(status, detail)
+        headers, body = self._connections.app.error_response(status, detail)
         headers = [*headers, ("connection", "close")]
         return self._send_response(status_line(status), headers, body, is_head=is_head)
 
@@ -374,12 +375,13 @@ class Connection:
     def _send_long(self, body: bytes) -> None:
         if sys.platform == "linux":
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_IN_KERNEL)
-        self._hold(len(body))
+        self._set_held_bytes(len(body))
         self._send(body)
-        self._hold(0)
+        self._set_held_bytes(0)
 
     def _linger(self) -> None:
-        """Close our half of the connection, and read on for a while: a client that still sends would lose the response."""
+        """Close our half of the connection and keep reading for a while: else a client that still sends would lose
+        the response."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
             end = time.monotonic() + LINGER_SECONDS
@@ -391,7 +393,7 @@ class Connection:
 
 
 def _common_environ(server: tuple[str, int], peer: Any) -> dict[str, Any]:
-    """The part that the WSGI environments of all requests of a connection share."""
+    """Return the part that the WSGI environments of all requests of a connection share."""
     return {
         "SCRIPT_NAME": "",
         "SERVER_NAME": server[0],

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from plimsoll.runtime.scheduling import CONNECTED
+from plimsoll.runtime.scheduling import OPEN_CONNECTIONS
 from plimsoll.server.application import ServedApplication
 from plimsoll.server.connection import Connection
 from plimsoll.server.limits import LARGE_BYTES, MAX_CONNECTIONS, Limits
@@ -39,11 +39,11 @@ class Connections:
         self._max_connections = max_connections
         self._open: set[Connection] = set()
         self._body_bytes = 0
-        """Of request bodies that are incomplete."""
+        """Bytes of request bodies that are incomplete."""
         self._response_bytes = 0
-        """Of responses that wait for their clients."""
+        """Bytes of responses that clients have not received yet."""
         self.had_large_message = False
-        """True if a request or a response was so large that the memory it took is worth returning to the system."""
+        """True after a request or response so large that its freed memory should be returned to the system."""
 
     def serve(self, opened: socket.socket, peer: Any) -> None:
         """Serve one connection, from its first request to its last."""
@@ -52,7 +52,7 @@ class Connections:
         connection = Connection(self, opened, peer)
         self._open.add(connection)
         try:
-            with CONNECTED:
+            with OPEN_CONNECTIONS:
                 connection.serve()
         except OSError:
             pass  # the client has closed it, or a deadline has passed
@@ -79,7 +79,7 @@ class Connections:
         self._limit_responses()
 
     def close_idle(self, seconds: float) -> None:
-        """Close the connections that have waited for their clients for so long."""
+        """Close the connections that have waited for their clients for this many seconds."""
         since = time.monotonic() - seconds
         for connection in [each for each in self._open if each.waits_since(since)]:
             connection.shut_down()
@@ -111,14 +111,15 @@ class Connections:
         ):
             pass
 
-    def _expire_largest(self, size: Callable[[Connection], int], what: str) -> bool:
-        """False if there is none."""
+    def _expire_largest(self, size: Callable[[Connection], int], description: str) -> bool:
+        """Close the connection with the largest size; False if there is none."""
         largest = max(self._open, key=size, default=None)
         if largest is None or not size(largest):
             return False
         LOG.warning(
-            "Closing the connection from %s, which has %s of the %s bytes of %s, of which there may be %s",
-            *(largest.peer, size(largest), sum(map(size, self._open)), what, self.limits.max_buffered_bytes),
+            "Closing the connection from %s: it has %s of the %s bytes of %s; the limit is %s",
+            *(largest.peer, size(largest), sum(map(size, self._open))),
+            *(description, self.limits.max_buffered_bytes),
         )
         largest.expire()
         return True

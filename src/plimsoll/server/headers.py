@@ -1,36 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The headers of requests, as WSGI has them."""
+"""Conversion of request headers to keys and values of a WSGI environment."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-KEPT = 1 << 13
-"""Bytes of headers that a connection keeps for its next request."""
+MAX_CACHED_BYTES = 1 << 13
+"""Bytes of headers that a connection caches for its next requests."""
 
-_OF_ANY = 128
-"""What the shortest of them takes."""
+_ENTRY_BYTES = 128
+"""Bytes that an entry takes besides its name and value."""
 _CACHED_NAME = 64
 """Names of headers that are longer than this are not cached: clients choose them."""
 _CONTENT = {b"content-length": "CONTENT_LENGTH", b"content-type": "CONTENT_TYPE"}
 
 
-class Headers:
-    """Those of one connection, as WSGI has them. A client says much the same with every request, so that is kept.
+class HeaderCache:
+    """Converts the headers of one connection, and caches the results: clients repeat most headers in each request.
 
-    Nobody else has it, since there are secrets among them; and it is not much.
+    The cache is not shared with other connections, because headers contain secrets. It has at most `MAX_CACHED_BYTES`.
     """
 
-    __slots__ = ("_known", "_room")
+    __slots__ = ("_cache", "_free_bytes")
 
     def __init__(self) -> None:
-        self._known: dict[tuple[bytes, bytes], tuple[str, str]] = {}
-        self._room = KEPT
+        self._cache: dict[tuple[bytes, bytes], tuple[str, str]] = {}
+        self._free_bytes = MAX_CACHED_BYTES
 
     def as_wsgi(self, headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
         try:
-            found = dict(map(self._known.__getitem__, headers))
+            found = dict(map(self._cache.__getitem__, headers))
         except KeyError:
             return self._read(headers)
         return found if len(found) == len(headers) else self._read(headers)
@@ -42,18 +42,18 @@ class Headers:
             if key is None:
                 continue
             text = value.decode("latin-1").rstrip(" \t")
-            self._keep(name, value, (key, text))
+            self._store(name, value, (key, text))
             found[key] = f"{found[key]},{text}" if key in found else text
         return found
 
-    def _keep(self, name: bytes, value: bytes, known: tuple[str, str]) -> None:
-        size = _OF_ANY + len(name) + len(value)
-        if size > self._room:
-            self._known.clear()
-            self._room = KEPT
-        if size <= KEPT and (name, value) not in self._known:
-            self._known[name, value] = known
-            self._room -= size
+    def _store(self, name: bytes, value: bytes, known: tuple[str, str]) -> None:
+        size = _ENTRY_BYTES + len(name) + len(value)
+        if size > self._free_bytes:
+            self._cache.clear()
+            self._free_bytes = MAX_CACHED_BYTES
+        if size <= MAX_CACHED_BYTES and (name, value) not in self._cache:
+            self._cache[name, value] = known
+            self._free_bytes -= size
 
 
 def _key(name: bytes) -> str | None:
@@ -66,9 +66,9 @@ def _cached_key(name: bytes) -> str | None:
 
 
 def _convert(name: bytes) -> str | None:
-    """The name of a header in a WSGI environment.
+    """Return the key of a header in a WSGI environment.
 
-    None for a name with an underscore: it would be taken for one with hyphens, which a proxy in front may have removed.
+    None for a name with an underscore: its key would equal that of a header with hyphens, which a proxy may have removed.
     """
     name = name.lower()
     if b"_" in name:

@@ -11,7 +11,7 @@ import json
 from dataclasses import asdict, dataclass
 
 MAX_HEAD_BYTES = 1 << 16
-"""Of a request's first line and headers. A token of Keystone may take several thousand."""
+"""Bytes of a request's first line and headers. A token of Keystone may take several thousand."""
 MAX_HEADERS = 200
 MAX_CHUNK_OVERHEAD = 16
 """Bytes that may arrive for each byte of a chunked body. A chunk of one byte takes six."""
@@ -24,13 +24,14 @@ JOINED_BYTES = 1 << 16
 LARGE_BYTES = 1 << 20
 """After a body of this size, freed memory is returned to the system."""
 DRAIN_FACTOR = 8
-"""A body that is not used is read to its end, up to so many times `max_body_bytes`, and the connection goes on."""
+"""An unused body of up to this many times `max_body_bytes` is read to its end, so that the connection stays open."""
 RATE_GRACE_SECONDS = 5.0
-"""The least rate is an average; it is enforced after so many seconds."""
+"""Seconds before `min_transfer_rate`, an average, is enforced."""
 LINGER_SECONDS = 2.0
-"""A connection that is closed while its client still sends is read for so long, so that the client gets the response."""
+"""Seconds to keep reading from a connection that is closed while its client still sends, so that the client gets the
+response."""
 MAX_CONNECTIONS = 16_384
-"""Of one worker. Every host of a cloud keeps one open. Beyond that the connection that is idle for longest is closed."""
+"""Connections of one worker. Each host of a cloud keeps one open. Beyond that, the one that is idle longest is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Limits:
     """Seconds that a request waits to be processed."""
     max_body_bytes: int = 10 << 20
     max_buffered_bytes: int = 32 << 20
-    """Of all request bodies that are incomplete, and likewise of all responses that wait for a slow client."""
+    """Limit for all request bodies that are incomplete, and the same for all responses that wait for slow clients."""
     keep_alive_timeout: float = 75.0
     """Seconds between two requests. Nova's hosts report once a minute, so that their connections stay open."""
     request_timeout: float = 60.0
@@ -54,9 +55,9 @@ class Limits:
     """Seconds after which a worker that does not react is replaced; 0 for never."""
 
     def encode(self) -> str:
-        """One word of a command line."""
+        """Return the limits as one argument of a command line."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @classmethod
-    def decode(cls, word: str) -> Limits:
-        return cls(**json.loads(word))
+    def decode(cls, argument: str) -> Limits:
+        return cls(**json.loads(argument))

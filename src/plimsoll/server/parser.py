@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""From the bytes of a connection to requests: llhttp parses them, and this module checks what llhttp leaves open.
+"""Parse the bytes of a connection into requests with llhttp, and make the checks that llhttp leaves out.
 
-docs/internals/http-server.md has the requirements of RFC 9112 and where each of them is met.
+docs/internals/http-server.md lists the requirements of RFC 9112 and where each of them is met.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 
 import httptools
 
-from plimsoll.server.headers import Headers
+from plimsoll.server.headers import HeaderCache
 from plimsoll.server.limits import (
     LARGE_BYTES,
     MAX_CHUNK_OVERHEAD,
@@ -51,7 +51,7 @@ class Request:
     received = 0
     """Bytes of the body that have arrived."""
     has_long_body = False
-    """The body is longer than `max_body_bytes`, and what arrives of it is discarded."""
+    """True if the body is longer than `max_body_bytes`: then it is discarded as it arrives."""
     is_complete = False
 
     def __init__(
@@ -80,12 +80,12 @@ class RequestParser:
         self._common = common
         """The part that the WSGI environments of all requests share."""
         self._limits = limits
-        self._headers_cache = Headers()
+        self._headers_cache = HeaderCache()
         self._parser = httptools.HttpRequestParser(self)
         self.parsed: deque[Request] = deque()
         """Requests whose head is complete, in the order of their arrival."""
         self.error: RequestError | None = None
-        """Why nothing more can be parsed, once the requests in `parsed` are answered."""
+        """Why nothing more can be parsed. Raised after the requests in `parsed` have their responses."""
         self.is_in_head = False
         """True if the head of the next request has begun to arrive and is not complete."""
         self._request: Request | None = None
@@ -93,14 +93,14 @@ class RequestParser:
         self._target = b""
         self._headers: list[tuple[bytes, bytes]] = []
         self._raw_head: bytes | bytearray = b""
-        """All bytes since the piece in which the current head has begun."""
+        """All bytes since the start of the piece in which the current head began."""
         self._bytes_without_progress = 0
         self._framed_bytes = 0
-        """Received since the head of the request whose body is being parsed, with the framing of chunks."""
+        """Bytes received since the head of the request whose body is being parsed, including the framing of chunks."""
         self._has_progress = False
         self._unknown_method: str | None = None
         self._checked_headers: list[tuple[bytes, bytes]] | None = None
-        """Headers of an HTTP/1.1 request that were found valid: clients send much the same ones with each request."""
+        """Headers of the last valid HTTP/1.1 request: clients repeat them, and equal headers need no second check."""
 
     @property
     def is_over(self) -> bool:
@@ -108,7 +108,7 @@ class RequestParser:
         return self.error is not None
 
     def feed(self, content: bytes) -> None:
-        """Parse a piece of what the connection received."""
+        """Parse a piece of the bytes that the connection received."""
         if self.is_in_head:
             self._raw_head += content
         else:
@@ -131,12 +131,12 @@ class RequestParser:
             self._raw_head = b""
             self._headers = []
             if request is not None and request.is_complete:
-                self._request = None  # not to keep it while the connection waits for the next one
+                self._request = None  # free it while the connection waits for the next request
         elif self._raw_head is content:
             self._raw_head = bytearray(content)
 
     def environ(self, request: Request) -> dict[str, Any]:
-        """The WSGI environment of a request."""
+        """Return the WSGI environment of a request."""
         path, _, query = request.target.decode("latin-1").partition("?")
         if "%" in path:
             path = unquote_to_bytes(path.encode("latin-1")).decode("latin-1")
@@ -156,18 +156,18 @@ class RequestParser:
         return environ
 
     def close(self) -> None:
-        """Forget everything: there may be secrets among the headers, and the parser refers back to this object."""
+        """Drop all state: headers may contain secrets, and the parser has a reference cycle with this object."""
         vars(self).clear()
 
     def _fail(self, status: int, detail: str) -> None:
-        """Refuse the request that is being parsed, and whatever follows it."""
+        """Refuse the request that is being parsed, and all that follow it."""
         error = RequestError(status, detail)
         self.error = error
         if self._request is not None and not self._request.is_complete:
             self._request.error = error
 
     def _check_progress(self, received: int) -> None:
-        """Limit what arrives besides heads and bodies: chunk extensions, tiny chunks, trailers, empty lines."""
+        """Limit the bytes outside of heads and bodies: chunk extensions, tiny chunks, trailers, empty lines."""
         self._bytes_without_progress = 0 if self._has_progress else self._bytes_without_progress + received
         excess = self._bytes_without_progress
         request = self._request
@@ -180,7 +180,7 @@ class RequestParser:
             )
 
     def _refuse_upgrade(self) -> None:
-        """No other protocol is offered. llhttp does not parse the body of such a request."""
+        """Handle a request for another protocol: none is supported. llhttp does not parse its body."""
         request = self._request
         assert request is not None
         has_body = any(
@@ -196,7 +196,7 @@ class RequestParser:
         self.error = RequestError(400, "The connection is closed after a request for an upgrade.")
 
     def _retry_unknown_method(self, content: bytes) -> None:
-        """Parse a request whose method llhttp does not have as a POST: the application has a response to any method."""
+        """Parse a request with a method that llhttp does not support as a POST: the application handles any method."""
         match = _METHOD.match(content)
         if self._raw_head is not content or self._has_progress or self._unknown_method:
             self._fail(400, "The request is malformed, or has a method that is not supported.")
@@ -265,16 +265,16 @@ class RequestParser:
         self._request.is_complete = True
 
     def _check(self, request: Request) -> None:
-        is_long = len(self._raw_head) > MAX_HEAD_BYTES  # with whatever arrived besides this head
+        is_long = len(self._raw_head) > MAX_HEAD_BYTES  # an upper bound: more than this head may have arrived
         if len(request.headers) > MAX_HEADERS or (is_long and _head_size(request) > MAX_HEAD_BYTES):
             raise RequestError(
                 431, f"A request may have {MAX_HEADERS} headers, and {MAX_HEAD_BYTES} bytes before its body."
             )
         if request.version not in ("1.0", "1.1"):
-            raise RequestError(505, "This server speaks HTTP/1.1 and HTTP/1.0.")
-        if request.line not in self._raw_head:  # another protocol, or more than one blank
+            raise RequestError(505, "This server supports HTTP/1.1 and HTTP/1.0.")
+        if request.line not in self._raw_head:  # another protocol, or more than one space
             raise RequestError(
-                400, "The first line of a request is METHOD TARGET HTTP/1.1, with single blanks."
+                400, "The first line of a request must be METHOD TARGET HTTP/1.1, with single spaces."
             )
         if request.headers != self._checked_headers or request.version != "1.1":
             self._check_headers(request)
@@ -312,7 +312,7 @@ def _head_size(request: Request) -> int:
 
 
 class LargeInput(io.BytesIO):
-    """A body that is not kept after it was read as a whole."""
+    """A body whose memory is freed after it was read as a whole."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__(content)
@@ -327,8 +327,8 @@ class LargeInput(io.BytesIO):
 
 
 def _input(request: Request) -> io.BytesIO:
-    """The body as a file. The request itself keeps it no longer: a connection may be idle for long after it."""
-    # BytesIO copies a bytearray, and shares bytes with its reader.
+    """Return the body as a file, and remove it from the request: a connection may be idle for long afterwards."""
+    # bytes, because BytesIO copies a bytearray, but shares bytes with its reader.
     body, request.body = bytes(request.body), b""
     return LargeInput(body) if len(body) > LARGE_BYTES else io.BytesIO(body)
 
@@ -344,7 +344,7 @@ def _set_target(request: Request) -> None:
         return
     match = _ABSOLUTE.match(target)
     if match is None or _HOST.match(match[1]) is None:
-        if request.method != "CONNECT":  # which has an authority for a target, and is refused as such
+        if request.method != "CONNECT":  # whose target is an authority; it is refused elsewhere
             raise RequestError(400, "The target of a request is a path, or an http:// address.")
         return
     request.authority = match[1]

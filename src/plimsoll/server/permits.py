@@ -53,7 +53,7 @@ class RequestPermit:
         return True
 
     def finish(self) -> None:
-        """Give back what the request holds."""
+        """Release the permit if the request holds it."""
         if self._is_held:
             self._is_held = False
             self._permits.free.release()
@@ -66,7 +66,7 @@ class RequestPermit:
             yield
         finally:
             if was_held:
-                # After the deadline it goes on without: what it waited for is done, and the database has limits of its own.
+                # After the timeout it continues without one: the wait is over, and the database has its own limits.
                 self._is_held = self._permits.free.acquire(timeout=self._permits.timeout)
 
     def pause(self) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which requests a worker processes, written where the supervisor can read it even if the worker hangs."""
+"""The requests that a worker processes, in shared memory, so that the supervisor can read them if the worker hangs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RequestsInProgress:
         self._free = list(range(SLOTS - 1, -1, -1))
 
     def begin(self, line: bytes) -> int | None:
-        """Note a request. None if the table is full: it is there for one that hangs, and need not have all."""
+        """Record a request and return its slot. None if the table is full: it helps to find hangs and need not be complete."""
         if not self._free:
             return None
         slot = self._free.pop()
@@ -34,6 +34,6 @@ class RequestsInProgress:
             self._free.append(slot)
 
     def lines(self) -> list[str]:
-        """The requests in progress, for any process that maps this memory."""
+        """Return the requests in progress, in any process that maps this memory."""
         slots = (self._memory[at : at + SLOT_BYTES] for at in range(0, SIZE, SLOT_BYTES))
         return [slot.partition(b"\0")[0].decode("latin-1").rstrip() for slot in slots if slot[0]]

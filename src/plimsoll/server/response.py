@@ -14,9 +14,9 @@ _date: tuple[int, str] = 0, ""
 
 
 def format_head(status: str, headers: list[tuple[str, str]], length: int) -> tuple[bytes, bool]:
-    """The bytes before the body, and whether the connection goes on after it.
+    """Return the bytes before the body, and whether the connection stays open after it.
 
-    Raises ValueError for a header that has more than one line, which would begin another header.
+    Raises ValueError for a header with a line break, which could start another header.
     """
     head = "\r\n".join([f"HTTP/1.1 {status}", f"date: {_http_date()}", *map(": ".join, headers), ""])
     if head.count("\n") != len(headers) + 2 or head.count("\r") != len(headers) + 2:
@@ -32,7 +32,7 @@ def status_line(status: int) -> str:
 
 
 def _http_date() -> str:
-    """The time in the form of HTTP, formatted once a second."""
+    """Return the current time in HTTP's format, formatted once a second."""
     global _date
     second = int(time.time())
     if _date[0] != second:

@@ -14,7 +14,7 @@ _TERMINAL = Path("/dev/tty")
 
 
 class Stopped(Exception):
-    """A signal has asked the service to stop."""
+    """Raised after SIGTERM or SIGINT: the service stops."""
 
 
 class Signals:
@@ -57,7 +57,7 @@ class Signals:
     def _on_hang_up(self, *_: Any) -> None:
         if (
             self._had_terminal and not _has_terminal()
-        ):  # the terminal that the service was started from was closed
+        ):  # the terminal in which the service was started was closed
             self._stop = True
         else:
             self.reload = True

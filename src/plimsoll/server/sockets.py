@@ -37,7 +37,7 @@ class Listen:
 
 
 def max_connections() -> int:
-    """As many as the system's limit of open files allows, after raising it as far as it can be raised."""
+    """Raise the process's limit of open files as far as allowed, and return how many connections it permits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS + _OTHER_FILES
     limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

@@ -105,8 +105,8 @@ class _Supervisor:
 
     def _end_hanging(self, worker: WorkerProcess) -> None:
         LOG.error(
-            "Worker %s has not reacted for %g s ([plimsoll]worker_timeout). It is killed, and another one is started."
-            " Its requests in progress and its stack follow.",
+            "Worker %s has sent no heartbeat for %g s ([plimsoll]worker_timeout). It is killed and replaced. Its requests"
+            " in progress and its stack follow.",
             *(worker.pid, self._limits.worker_timeout),
         )
         for line in worker.describe_hang():
@@ -128,11 +128,11 @@ class _Supervisor:
             self._limits = before
             if replaced:
                 LOG.error(
-                    "Reloaded %s of %s workers, the others go on with the configuration that they have: %s",
+                    "Reloaded %s of %s workers, the others continue with the previous configuration: %s",
                     *(replaced, self._count, problem),
                 )
             else:
-                LOG.error("Not reloaded, the service goes on as it was: %s", problem)
+                LOG.error("Not reloaded, the service continues with the previous configuration: %s", problem)
         else:
             LOG.info("Reloaded")
 
@@ -146,7 +146,7 @@ class _Supervisor:
         return worker
 
     def _replace(self, number: int) -> None:
-        """Start a worker in place of one that is gone, and try again until that succeeds."""
+        """Start a worker in place of one that has ended; retry until that succeeds."""
         while True:
             try:
                 self._workers[number] = self._start_listening()
@@ -155,7 +155,7 @@ class _Supervisor:
             except (
                 RuntimeError,
                 OSError,
-            ) as problem:  # OSError: the system has no memory, process or file for it
+            ) as problem:  # OSError: the system is out of memory, processes or files
                 LOG.error("A worker cannot start: %s", problem)
                 if not any(worker.is_alive for worker in self._workers):
                     raise _NoWorker from None
@@ -164,7 +164,7 @@ class _Supervisor:
 
 
 def _stop(workers: Sequence[WorkerProcess]) -> None:
-    """Let them finish the requests in progress, all at the same time."""
+    """Stop all workers in parallel, after they have finished their requests in progress."""
     for worker in workers:
         worker.terminate()
     deadline = time.monotonic() + STOP_SECONDS + 1

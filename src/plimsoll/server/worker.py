@@ -3,7 +3,8 @@
 """A worker process: load the application, serve it, and finish the requests in progress on SIGTERM.
 
 The supervisor runs `python -m plimsoll.server.worker`. A worker never outlives its supervisor. Before it closes idle
-connections it answers with `Connection: close` for a moment, so that clients send no request into a closed connection.
+connections it sends `Connection: close` with its responses for 0.25 s, so that clients do not reuse a connection that
+is about to close.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 STOP_SECONDS = 60.0
 """How long a worker may take to finish the requests in progress."""
 NOTICE_SECONDS = 0.25
-"""How long it answers with `Connection: close` before it closes idle connections."""
+"""How long it sends `Connection: close` before it closes idle connections."""
 LISTENING = b"listening"
 HEARTBEAT = b"."
 
@@ -45,7 +46,7 @@ _SET_PARENT_DEATH_SIGNAL = 1  # prctl's PR_SET_PDEATHSIG
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The arguments of a worker's command line. Numbers are of open files that it inherits."""
+    """The arguments of a worker's command line. Files are numbers of descriptors that it inherits."""
 
     factory: str
     """The function that makes the application, as module:name."""
@@ -56,7 +57,7 @@ class Task:
     progress: int
     """The table of requests in progress."""
     stack: int
-    """A file for the stack in which the worker hangs, if it does."""
+    """A file to which the worker writes its stack if it hangs."""
     supervisor: int
     """The supervisor's process id."""
     limits: Limits
@@ -70,14 +71,14 @@ class Task:
         return [sys.executable, "-P", "-m", __spec__.name, self.factory, *numbers, self.limits.encode()]
 
     @classmethod
-    def parse(cls, words: list[str]) -> Task:
-        listening, status, progress, stack, supervisor = map(int, words[1:6])
-        return cls(words[0], listening, status, progress, stack, supervisor, Limits.decode(words[6]))
+    def parse(cls, arguments: list[str]) -> Task:
+        listening, status, progress, stack, supervisor = map(int, arguments[1:6])
+        return cls(arguments[0], listening, status, progress, stack, supervisor, Limits.decode(arguments[6]))
 
 
 def main(task: Task) -> None:
     _end_with(task.supervisor)
-    # Ctrl-C reaches every process of a terminal; the supervisor passes it on. It also handles SIGHUP.
+    # A terminal sends Ctrl-C to every process; the supervisor handles it for its workers, and SIGHUP too.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     _use_gevent()
@@ -99,7 +100,7 @@ def _report(task: Task, message: bytes) -> None:
 
 
 def _use_gevent() -> None:
-    """Before anything else is imported: locks, sockets and sleeps are gevent's from here on."""
+    """Replace locks, sockets and sleeps by gevent's. Must run before other modules are imported."""
     from gevent import monkey
 
     monkey.patch_all()
@@ -126,11 +127,11 @@ def _serve(app: ServedApplication, task: Task) -> None:
     listening = socket.socket(fileno=task.listening)
     listening.setblocking(False)
     address, port = listening.getsockname()[:2]
-    most = max_connections()
+    max_open = max_connections()
     in_progress = RequestsInProgress(task.progress)
-    connections = Connections(app, task.limits, (address, port), in_progress, most)
-    # A few more than there may be, so that one that is idle can be closed for one that arrives.
-    server = StreamServer(listening, connections.serve, spawn=Pool(most + 16))
+    connections = Connections(app, task.limits, (address, port), in_progress, max_open)
+    # A few more than the limit, so that an idle connection can be closed when a new one arrives.
+    server = StreamServer(listening, connections.serve, spawn=Pool(max_open + 16))
     server.start()
     _report(task, LISTENING)
     os.set_blocking(task.status, False)
@@ -147,8 +148,8 @@ def _serve(app: ServedApplication, task: Task) -> None:
 
 
 def _beat(task: Task) -> None:
-    """Show the supervisor that the loop turns. If it does not turn again in time, write the stack it hangs in."""
-    with contextlib.suppress(BlockingIOError):  # the supervisor has many unread ones
+    """Send the supervisor a heartbeat. Without another one within `worker_timeout`, write the stack of this process."""
+    with contextlib.suppress(BlockingIOError):  # the pipe is full of unread heartbeats
         _report(task, HEARTBEAT)
     if task.limits.worker_timeout:
         faulthandler.dump_traceback_later(task.limits.worker_timeout, file=task.stack)
@@ -166,7 +167,7 @@ def _finish(connections: Connections) -> None:
 
 
 def _end_with(supervisor: int) -> None:
-    """Have the system end this process with its supervisor: else it would keep the port that the next service needs."""
+    """Have the kernel end this process with its supervisor: else it would block the port for the next service."""
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
@@ -175,7 +176,7 @@ def _end_with(supervisor: int) -> None:
 
 
 def _configure_malloc() -> None:
-    """Keep the memory of one large response for the next, and one store for all threads."""
+    """Configure glibc's malloc: reuse the memory of large responses, and use one arena for all threads."""
     configure = getattr(ctypes.CDLL(None), "mallopt", None)  # not every system has glibc
     if configure is not None:
         for option, value in _MALLOC_OPTIONS.items():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A worker as its supervisor sees it: a process that starts, reports, hangs or ends."""
+"""The supervisor's side of a worker process: start it, read its heartbeats, detect hangs, stop it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from plimsoll.server.signals import Signals
 
 _EXIT_SECONDS = 5.0
 _HANG_GRACE_SECONDS = 2.0
-"""A worker writes its stack after `worker_timeout`; so much later it is replaced."""
+"""A worker writes its stack after `worker_timeout`; this many seconds later it is replaced."""
 
 
 class WorkerProcess:
@@ -49,7 +49,7 @@ class WorkerProcess:
         return self._process.pid
 
     def fileno(self) -> int:
-        """Readable when the worker reports something, and when it has ended."""
+        """The status pipe: readable after a heartbeat, and when the worker has ended."""
         return self._status
 
     @property
@@ -67,7 +67,7 @@ class WorkerProcess:
         return time.monotonic() - self._last_heartbeat > timeout + _HANG_GRACE_SECONDS
 
     def wait_until_listening(self, signals: Signals) -> None:
-        """Raise RuntimeError with the reason if the worker does not get there, Stopped if it need not."""
+        """Raise RuntimeError with the reason if the worker cannot start, Stopped if the service is to stop."""
         while self not in wait_readable([signals, self]):
             signals.check()
         reported = os.read(self._status, 4096)
@@ -82,7 +82,7 @@ class WorkerProcess:
         os.set_blocking(self._status, False)
 
     def describe_end(self) -> str:
-        """How the process has ended, in words."""
+        """Return a description of how the process ended."""
         code = self._process.returncode
         if code is None or code >= 0:
             return f"has exited with status {code}"
@@ -91,7 +91,7 @@ class WorkerProcess:
         return f"was ended by signal {-code} ({name}{hint})"
 
     def describe_hang(self) -> list[str]:
-        """The requests that the worker has in progress, and the stack in which it hangs."""
+        """Return the worker's requests in progress, and the stack in which it hangs."""
         size = os.fstat(self._stack.fileno()).st_size
         stack = os.pread(self._stack.fileno(), size, 0).decode("utf-8", "replace").splitlines()
         requests = [f"request in progress: {line}" for line in self._in_progress.lines()]
@@ -107,7 +107,7 @@ class WorkerProcess:
         self.close()
 
     def join(self, deadline: float) -> bool:
-        """Wait for the end of the process after `terminate`; False if it had to be killed."""
+        """Wait until the process ends after `terminate`; False if it had to be killed."""
         try:
             self._process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -122,12 +122,12 @@ class WorkerProcess:
 
 
 def _memory_file() -> IO[bytes]:
-    """A file that needs neither a directory nor space on a disk: a service must start with a read-only file system."""
+    """Open a file in memory: the service must start on a read-only file system."""
     return os.fdopen(os.memfd_create("plimsoll"), "w+b")
 
 
 def wait_readable(sources: Iterable[Signals | WorkerProcess], seconds: float | None = None) -> list[Any]:
-    """Wait until one of them has something to read, at most so long; those that have."""
+    """Wait until a source is readable, at most `seconds`; return the readable ones."""
     with selectors.DefaultSelector() as selector:
         for each in sources:
             selector.register(each, selectors.EVENT_READ)

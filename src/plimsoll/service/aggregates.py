@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Aggregates: which providers belong together."""
+"""Aggregates: groups of providers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from plimsoll.service.placement import Placement, provider_after
 def set_for_provider(
     placement: Placement, actor: Actor, uuid: str, aggregates: Iterable[str], generation: int | None
 ) -> Provider | Refusal:
-    """Without a generation (clients from before it was asked for) nothing is checked and none is raised."""
+    """Replace the aggregates of a provider. Without a generation (old clients), none is checked and none is raised."""
     return placement.write(
         "provider.aggregates.set",
         actor,

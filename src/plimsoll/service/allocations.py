@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Allocations: what consumers hold, claimed, shown and let go."""
+"""Allocations: read, claim and release."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plimsoll.domain.refusals import ProviderMissing, Refusal
 from plimsoll.domain.rules import allocations as rules
 from plimsoll.domain.rules.allocations import Claim
 from plimsoll.ledger import holdings
-from plimsoll.service.placement import Placement, nothing
+from plimsoll.service.placement import Placement, no_result
 
 
 def of_consumer(placement: Placement, uuid: str) -> ConsumerAllocations:
@@ -21,36 +21,37 @@ def of_consumer(placement: Placement, uuid: str) -> ConsumerAllocations:
 
 
 def of_provider(placement: Placement, uuid: str) -> ProviderAllocations | ProviderMissing:
+    """Return the allocations on a provider: from the cache while the provider is unchanged, else from SQL."""
     ledger = placement.ledger
     provider = ledger.newest.world.provider(uuid)
-    known = None if provider is None else ledger.last_found.of(provider)
-    if known is not None and placement.world().provider(uuid) is provider:
-        return known
+    cached = None if provider is None else ledger.allocation_cache.get(provider)
+    if cached is not None and placement.world().provider(uuid) is provider:
+        return cached
     found = holdings.of_provider(ledger, uuid)
     if found is not None and provider is not None:
-        ledger.last_found.keep(provider, found)
+        ledger.allocation_cache.put(provider, found)
     return found or ProviderMissing(uuid)
 
 
 def of_owner(placement: Placement, project: str, user: str | None) -> list[tuple[str, dict[str, int]]]:
-    """What each consumer of a project, or of one user in it, holds of each provider."""
+    """Return the allocations of each consumer of a project, or of one user in it, per provider."""
     return holdings.of_owner(placement.ledger, project, user)
 
 
 def claim(placement: Placement, actor: Actor, claims: Sequence[Claim]) -> Refusal | None:
-    """Several consumers get what they claim, or none of them does."""
+    """Replace the allocations of several consumers: all or none."""
     owned = [with_owner(placement, each) for each in claims]
     return placement.write(
         "allocations.claim",
         actor,
         lambda draft: rules.claim(draft, owned),
-        then=nothing,
+        then=no_result,
         claims=owned,
     )
 
 
 def with_owner(placement: Placement, claim: Claim) -> Claim:
-    """A claim of a client too old to name an owner gets the one that the operator has set for these."""
+    """Return the claim with an owner: for clients too old to send one, the owner from the settings."""
     if claim.project is not None and claim.user is not None:
         return claim
     settings = placement.settings
@@ -62,6 +63,6 @@ def release(placement: Placement, actor: Actor, consumer: str) -> Refusal | None
         "allocations.release",
         actor,
         lambda draft: rules.release(draft, consumer),
-        then=nothing,
+        then=no_result,
         claims=(Claim(consumer, {}, None, None),),
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 from plimsoll.domain.refusals import Refusal, SearchAbandoned, SearchTooLong
-from plimsoll.ledger.response_cache import Work
+from plimsoll.ledger.response_cache import Compute
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.search.budget import Budget, BudgetExceeded, SearchCancelled
 from plimsoll.search.find import find_candidates
@@ -24,7 +24,7 @@ LOG = logging.getLogger(__name__)
 
 
 def budget(placement: Placement, pause: Callable[[], None], is_client_gone: Callable[[], bool]) -> Budget:
-    """The budget of one search, beginning now."""
+    """Return the time budget of one search, starting now."""
     seconds = placement.settings.search_budget
     return Budget(seconds, clock=time.monotonic, pause=pause, is_cancelled=is_client_gone)
 
@@ -32,7 +32,7 @@ def budget(placement: Placement, pause: Callable[[], None], is_client_gone: Call
 def find(
     placement: Placement, request: CandidatesRequest, query: str, budget: Budget
 ) -> Candidates | Refusal:
-    """`query` is what the log shows of the request."""
+    """Search allocation candidates. `query` is the query string for log lines."""
     snapshot, order = placement.snapshot(), placement.settings.order
     if placement.settings.shuffle:
         order = replace(order, shuffle_seed=random.getrandbits(32))
@@ -51,7 +51,7 @@ def find(
         return SearchAbandoned()
     if isinstance(found, Candidates) and not found.is_complete:
         LOG.warning(
-            "A search for allocation candidates used up search_budget (%s s): the %s found so far are the answer."
+            "A search for allocation candidates used up search_budget (%s s): the response has the %s found so far."
             " Query: %s",
             seconds,
             len(found.requests),
@@ -63,18 +63,18 @@ def find(
 
 
 def _reason(snapshot: Snapshot, request: CandidatesRequest, budget: Budget) -> str:
-    """Why there are no candidates, for the log. The answer does not depend on whether it is found in time."""
+    """Return why there are no candidates, for the log. The response does not depend on it."""
     try:
         return obstacle(snapshot.world, snapshot.index, request, budget)
     except (BudgetExceeded, SearchCancelled):
         return "the search ended before the reason was found"
 
 
-def cached(placement: Placement, query: str, form: Hashable, work: Work) -> bytes:
-    """The answer that was given to the same query in the same form about the same snapshot; else that of `work`.
+def cached(placement: Placement, query: str, form: Hashable, compute: Compute) -> bytes:
+    """Return the cached response to this query in this form on the current snapshot, or compute it.
 
-    Not where candidates come in random order: there each answer is to be another one.
+    Without a cache if candidates are shuffled: then each response has another order.
     """
     if placement.settings.shuffle:
-        return work()[0]
-    return placement.snapshot().answers.to(query, (form, placement.settings.order), work)
+        return compute()[0]
+    return placement.snapshot().responses.get_or_compute(query, (form, placement.settings.order), compute)

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Resource classes: the kinds of things that providers have."""
+"""Resource classes."""
 
 from __future__ import annotations
 
 from plimsoll.domain.actor import Actor
-from plimsoll.domain.catalog import Term
+from plimsoll.domain.catalog import CatalogEntry
 from plimsoll.domain.refusals import Refusal, ResourceClassExists, ResourceClassMissing
 from plimsoll.domain.rules import classes_and_traits
-from plimsoll.service.placement import Placement, nothing
+from plimsoll.service.placement import Placement, no_result
 
 
-def list_all(placement: Placement) -> list[Term]:
+def list_all(placement: Placement) -> list[CatalogEntry]:
     return list(placement.world().classes)
 
 
-def get(placement: Placement, name: str) -> Term | ResourceClassMissing:
+def get(placement: Placement, name: str) -> CatalogEntry | ResourceClassMissing:
     return placement.world().classes.get(name) or ResourceClassMissing(name)
 
 
-def create(placement: Placement, actor: Actor, name: str) -> Term | Refusal:
+def create(placement: Placement, actor: Actor, name: str) -> CatalogEntry | Refusal:
     return placement.write(
         "class.create",
         actor,
@@ -28,19 +28,19 @@ def create(placement: Placement, actor: Actor, name: str) -> Term | Refusal:
     )
 
 
-def ensure(placement: Placement, actor: Actor, name: str) -> tuple[Term, bool]:
-    """The class with this name, and whether it is new."""
+def ensure(placement: Placement, actor: Actor, name: str) -> tuple[CatalogEntry, bool]:
+    """Return the class with this name, created if missing, and whether it is new."""
     while True:
-        known = placement.world().classes.get(name)
-        if known is not None:
-            return known, False
+        existing = placement.world().classes.get(name)
+        if existing is not None:
+            return existing, False
         made = create(placement, actor, name)
-        if not isinstance(made, ResourceClassExists):  # else somebody was faster
-            assert isinstance(made, Term)
+        if not isinstance(made, ResourceClassExists):  # else another client has created it meanwhile
+            assert isinstance(made, CatalogEntry)
             return made, True
 
 
-def rename(placement: Placement, actor: Actor, name: str, new_name: str) -> Term | Refusal:
+def rename(placement: Placement, actor: Actor, name: str, new_name: str) -> CatalogEntry | Refusal:
     return placement.write(
         "class.rename",
         actor,
@@ -51,5 +51,5 @@ def rename(placement: Placement, actor: Actor, name: str, new_name: str) -> Term
 
 def delete(placement: Placement, actor: Actor, name: str) -> Refusal | None:
     return placement.write(
-        "class.delete", actor, lambda draft: classes_and_traits.remove_class(draft, name), then=nothing
+        "class.delete", actor, lambda draft: classes_and_traits.remove_class(draft, name), then=no_result
     )

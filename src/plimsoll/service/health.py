@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether this process can answer: the database does, and what memory has can be brought up to it."""
+"""Health: the database responds to a query, and the snapshot can follow the change log up to the head."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from plimsoll.service.placement import DatabaseFault, Placement
 LOG = logging.getLogger(__name__)
 
 OK = "ok"
-UNREACHABLE = "cannot be asked"
+UNREACHABLE = "cannot be queried"
 NOT_CHECKED = "not checked"
 BEHIND = "cannot be brought up to date"
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What is said of each part: "ok", or in a few words what it is not. The log has the reasons."""
+    """The state of each part: "ok", or a short text about the problem. The log has the reasons."""
 
     database: str
     snapshot: str
@@ -30,18 +30,18 @@ class Health:
         return self.database == self.snapshot == OK
 
 
-def look(placement: Placement) -> Health:
-    """Takes as long as the database does."""
-    if not _works(placement.ledger.database.head):
+def check(placement: Placement) -> Health:
+    """Check the database, then the snapshot. Blocks for as long as the database takes."""
+    if not _succeeds(placement.ledger.database.head):
         return Health(UNREACHABLE, NOT_CHECKED)
-    return Health(OK, OK if _works(placement.ledger.snapshot) else BEHIND)
+    return Health(OK, OK if _succeeds(placement.ledger.snapshot) else BEHIND)
 
 
-def _works(ask: Callable[[], object]) -> bool:
+def _succeeds(operation: Callable[[], object]) -> bool:
     try:
-        ask()
+        operation()
     except DatabaseFault as fault:
-        level = logging.DEBUG if fault.is_outage else logging.WARNING  # an outage is logged as such
+        level = logging.DEBUG if fault.is_outage else logging.WARNING  # the outage has log lines of its own
         LOG.log(level, "Not ready: %s", fault)
         return False
     except Exception:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inventories of a provider. `reserve_all`: whether all of a resource may be reserved."""
+"""Inventories of a provider. `reserve_all`: whether `reserved` may equal `total`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.rules import inventories as rules
-from plimsoll.service.placement import Placement, nothing, provider_after
+from plimsoll.service.placement import Placement, no_result, provider_after
 
 
 def add(
@@ -72,11 +72,11 @@ def remove(placement: Placement, actor: Actor, uuid: str, resource_class: str) -
         "inventory.remove",
         actor,
         lambda draft: rules.remove_inventory(draft, uuid, resource_class),
-        then=nothing,
+        then=no_result,
     )
 
 
 def clear(placement: Placement, actor: Actor, uuid: str) -> Refusal | None:
     return placement.write(
-        "inventories.clear", actor, lambda draft: rules.clear_inventories(draft, uuid), then=nothing
+        "inventories.clear", actor, lambda draft: rules.clear_inventories(draft, uuid), then=no_result
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every use case works with: the ledger, and what the operator has set."""
+"""The context of every use case: the ledger and the settings."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from plimsoll.storage.errors import (
     ConstraintFailed,
     DatabaseFault,
     OutcomeUnknown,
-    TooLong,
-    ValueNotKept,
+    StatementTooLong,
+    ValueNotStorable,
 )
 
 __all__ = [
@@ -35,23 +35,23 @@ __all__ = [
     "OutcomeUnknown",
     "Placement",
     "Settings",
-    "TooLong",
-    "ValueNotKept",
-    "nothing",
+    "StatementTooLong",
+    "ValueNotStorable",
+    "no_result",
     "provider_after",
 ]
 
 T = TypeVar("T")
 
-NOBODY = "00000000-0000-0000-0000-000000000000"
+UNKNOWN_OWNER = "00000000-0000-0000-0000-000000000000"
 
 
 @value
 class Settings:
-    """Owners for clients too old to name one, and the order in which candidates are made."""
+    """The owner for clients too old to send one, and the options of a search."""
 
-    incomplete_project: str = NOBODY
-    incomplete_user: str = NOBODY
+    incomplete_project: str = UNKNOWN_OWNER
+    incomplete_user: str = UNKNOWN_OWNER
     order: Order = field(default_factory=Order)
     shuffle: bool = False
     search_budget: float = math.inf
@@ -60,40 +60,43 @@ class Settings:
 
 @value
 class Placement:
+    """Runs reads and writes of use cases on a ledger."""
+
     ledger: Ledger
     settings: Settings = field(default_factory=Settings)
-    sight: OptimisticRead | None = None
-    """Of who is reading."""
+    optimistic_read: OptimisticRead | None = None
+    """Set while a read is in progress: all its steps use the same snapshot."""
 
     def snapshot(self) -> Snapshot:
-        return self.ledger.snapshot() if self.sight is None else self.sight.snapshot()
+        return self.ledger.snapshot() if self.optimistic_read is None else self.optimistic_read.snapshot()
 
     def world(self) -> World:
         return self.snapshot().world
 
-    def seeing(self, *, ahead: bool = False) -> Placement:
-        """For who reads; `ahead` begins to ask the database already whether memory has the present."""
-        sight = self.ledger.sight()
-        if ahead:
-            sight.look()
-        return Placement(self.ledger, self.settings, sight)
+    def for_reading(self, *, prefetch: bool = False) -> Placement:
+        """Return a Placement for one read. `prefetch` sends the query for the head now, before the snapshot is used."""
+        optimistic_read = self.ledger.optimistic_read()
+        if prefetch:
+            optimistic_read.start()
+        return Placement(self.ledger, self.settings, optimistic_read)
 
-    def read(self, question: Callable[[Placement], T]) -> T:
-        """What a question makes of the present. It may be asked twice, and must change nothing.
+    def read(self, compute: Callable[[Placement], T]) -> T:
+        """Return `compute(placement)` for the current snapshot. `compute` may run twice and must have no side effects.
 
-        It is asked of what memory has while the database is asked whether that is the present.
+        It runs on the newest snapshot in memory while the query for the head is in flight, and again if that snapshot
+        turns out to be stale.
         """
-        if self.sight is None:
-            return self.seeing().read(question)
+        if self.optimistic_read is None:
+            return self.for_reading().read(compute)
         try:
-            answer = question(self)
+            result = compute(self)
         except Exception:
-            if self.sight.confirm():
+            if self.optimistic_read.confirm():
                 raise
         else:
-            if self.sight.confirm():
-                return answer
-        return question(self)
+            if self.optimistic_read.confirm():
+                return result
+        return compute(self)
 
     def write(
         self,
@@ -103,7 +106,7 @@ class Placement:
         then: Callable[[World], T],
         claims: Sequence[Claim] = (),
     ) -> T | Refusal:
-        """Submits a command, and makes the answer from the world right after it."""
+        """Commit a command. Return `then` of the world right after it, or the refusal."""
         command = Command(
             operation,
             actor,
@@ -116,15 +119,15 @@ class Placement:
 
 
 def provider_after(uuid: str) -> Callable[[World], Provider]:
-    """The answer of a use case that shows the provider it has changed."""
+    """A `then` for `Placement.write` that returns the changed provider."""
 
-    def shown(world: World) -> Provider:
+    def provider_in(world: World) -> Provider:
         provider = world.provider(uuid)
         assert provider is not None
         return provider
 
-    return shown
+    return provider_in
 
 
-def nothing(_: Any) -> None:
-    """The answer of a use case that has none."""
+def no_result(_: Any) -> None:
+    """A `then` for `Placement.write` that returns nothing."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Providers: made, found, renamed, moved, removed."""
+"""Providers: create, find, update, delete."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, Refusal
 from plimsoll.domain.rules import providers
-from plimsoll.domain.rules.providers import KEEP, NewParent
+from plimsoll.domain.rules.providers import KEEP_PARENT, NewParent
 from plimsoll.search.index.selection import Selection
 from plimsoll.search.providers import find_providers
 from plimsoll.search.request import ProvidersRequest
-from plimsoll.service.placement import Placement, nothing, provider_after
+from plimsoll.service.placement import Placement, no_result, provider_after
 
-__all__ = ["KEEP", "create", "delete", "find", "get", "update"]
+__all__ = ["KEEP_PARENT", "create", "delete", "find", "get", "update"]
 
 
 def get(placement: Placement, uuid: str) -> Provider | ProviderMissing:
@@ -50,5 +50,5 @@ def update(
 
 def delete(placement: Placement, actor: Actor, uuid: str) -> Refusal | None:
     return placement.write(
-        "provider.delete", actor, lambda draft: providers.remove_provider(draft, uuid), then=nothing
+        "provider.delete", actor, lambda draft: providers.remove_provider(draft, uuid), then=no_result
     )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reshapes: inventories and the allocations on them move between providers at once."""
+"""Reshape: move inventories and the allocations on them between providers, in one transaction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.rules import reshape as rules
 from plimsoll.domain.rules.reshape import Reshape
-from plimsoll.service.placement import Placement, nothing
+from plimsoll.service.placement import Placement, no_result
 
 
 def reshape(placement: Placement, actor: Actor, request: Reshape) -> Refusal | None:
@@ -16,6 +16,6 @@ def reshape(placement: Placement, actor: Actor, request: Reshape) -> Refusal | N
         "reshape",
         actor,
         lambda draft: rules.reshape(draft, request),
-        then=nothing,
+        then=no_result,
         claims=request.claims,
     )

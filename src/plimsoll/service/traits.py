@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Traits: the names, and which providers have them."""
+"""Traits: their names, and the traits of providers."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import re
 from collections.abc import Iterable
 
 from plimsoll.domain.actor import Actor
-from plimsoll.domain.catalog import Term
+from plimsoll.domain.catalog import CatalogEntry
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, Refusal, TraitsMissing
 from plimsoll.domain.rules import classes_and_traits, traits_and_aggregates
 from plimsoll.domain.world import World
-from plimsoll.service.placement import Placement, nothing, provider_after
+from plimsoll.service.placement import Placement, no_result, provider_after
 
 
-def get(placement: Placement, name: str) -> Term | TraitsMissing:
+def get(placement: Placement, name: str) -> CatalogEntry | TraitsMissing:
     return placement.world().traits.get(name) or TraitsMissing((name,))
 
 
@@ -26,42 +26,42 @@ def list_all(
     among: frozenset[str] | None = None,
     prefix: str | None = None,
     associated: bool | None = None,
-) -> list[Term]:
-    """Traits among these names, that begin like this, and that some provider has, or none."""
+) -> list[CatalogEntry]:
+    """Return the traits that match all filters: names, prefix, and whether any provider has them."""
     snapshot = placement.snapshot()
-    begins = None if prefix is None else like(prefix)
+    pattern = None if prefix is None else like_pattern(prefix)
     return [
         term
         for term in snapshot.world.traits
         if (among is None or term.name in among)
-        and (begins is None or begins.match(term.name))
+        and (pattern is None or pattern.match(term.name))
         and (associated is None or bool(snapshot.index.with_trait(term.name)) == associated)
     ]
 
 
-def create(placement: Placement, actor: Actor, name: str) -> tuple[Term, bool]:
-    """The trait with this name, and whether it is new."""
-    known = placement.world().traits.get(name)
-    if known is not None:
-        return known, False
-    was_there: list[bool] = []
+def create(placement: Placement, actor: Actor, name: str) -> tuple[CatalogEntry, bool]:
+    """Return the trait with this name, created if missing, and whether it is new."""
+    existing = placement.world().traits.get(name)
+    if existing is not None:
+        return existing, False
+    existed: list[bool] = []
 
     def decide(draft: Draft) -> Refusal | None:
-        was_there.append(name in draft.world.traits)
+        existed.append(name in draft.world.traits)
         return classes_and_traits.add_trait(draft, name)
 
     term = placement.write("trait.create", actor, decide, then=lambda world: world.traits.by_name[name])
-    assert isinstance(term, Term)
-    return term, not was_there[-1]
+    assert isinstance(term, CatalogEntry)
+    return term, not existed[-1]
 
 
 def delete(placement: Placement, actor: Actor, name: str) -> Refusal | None:
     return placement.write(
-        "trait.delete", actor, lambda draft: classes_and_traits.remove_trait(draft, name), then=nothing
+        "trait.delete", actor, lambda draft: classes_and_traits.remove_trait(draft, name), then=no_result
     )
 
 
-def of_provider(placement: Placement, uuid: str) -> tuple[Provider, list[Term]] | ProviderMissing:
+def of_provider(placement: Placement, uuid: str) -> tuple[Provider, list[CatalogEntry]] | ProviderMissing:
     world = placement.world()
     provider = world.provider(uuid)
     return ProviderMissing(uuid) if provider is None else _traits_of(world, provider)
@@ -69,7 +69,7 @@ def of_provider(placement: Placement, uuid: str) -> tuple[Provider, list[Term]] 
 
 def set_for_provider(
     placement: Placement, actor: Actor, uuid: str, generation: int, traits: Iterable[str]
-) -> tuple[Provider, list[Term]] | Refusal:
+) -> tuple[Provider, list[CatalogEntry]] | Refusal:
     return placement.write(
         "provider.traits.set",
         actor,
@@ -83,31 +83,29 @@ def clear_for_provider(placement: Placement, actor: Actor, uuid: str) -> Refusal
         "provider.traits.clear",
         actor,
         lambda draft: traits_and_aggregates.set_traits(draft, uuid, (), generation=None),
-        then=nothing,
+        then=no_result,
     )
 
 
-def _traits_of(world: World, provider: Provider) -> tuple[Provider, list[Term]]:
+def _traits_of(world: World, provider: Provider) -> tuple[Provider, list[CatalogEntry]]:
     return provider, [world.traits.by_name[name] for name in provider.listed_traits()]
 
 
-def like(prefix: str) -> re.Pattern[str]:
-    """Match as the reference does, which passes the prefix to SQL's LIKE: `_` and `%` are wildcards, case is ignored.
+def like_pattern(prefix: str) -> re.Pattern[str]:
+    """Return a pattern that matches like SQL's LIKE, as in the reference: `_` and `%` are wildcards, case is ignored.
 
     Each part between two `%` is an atomic group: it matches at the first place where it can, and is never tried at
     another one. Without that, `%A%A%A...` takes time that grows exponentially.
     """
-    first, *further = (_fixed(part) for part in prefix.split("%"))
-    if len(prefix) - len(further) > LONGEST_NAME:
-        return _NOTHING
-    return re.compile(
-        first + "".join(f"(?>.*?{part})" for part in further if part), re.DOTALL | re.IGNORECASE
-    )
+    first, *rest = (_literal(part) for part in prefix.split("%"))
+    if len(prefix) - len(rest) > LONGEST_NAME:
+        return _MATCHES_NOTHING
+    return re.compile(first + "".join(f"(?>.*?{part})" for part in rest if part), re.DOTALL | re.IGNORECASE)
 
 
 LONGEST_NAME = 255
-_NOTHING = re.compile("(?!)")
+_MATCHES_NOTHING = re.compile("(?!)")
 
 
-def _fixed(part: str) -> str:
+def _literal(part: str) -> str:
     return "".join("." if char == "_" else re.escape(char) for char in part)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Usages: how much a project, or one of its users, uses of what."""
+"""Usages of a project, or of one of its users, by resource class."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from plimsoll.service.placement import Placement
 
 ALL = "all"
 UNKNOWN = "unknown"
-"""What consumers without a type are shown as."""
+"""The name for consumers without a type."""
 
 Usage = tuple[int, dict[str, int]]
-"""How many consumers, and what they use by resource class."""
+"""The number of consumers, and their usage by resource class."""
 
 
 def of_owner(placement: Placement, project: str, user: str | None) -> dict[str, int]:
@@ -23,7 +23,7 @@ def of_owner(placement: Placement, project: str, user: str | None) -> dict[str, 
 def by_consumer_type(
     placement: Placement, project: str, user: str | None, consumer_type: str | None
 ) -> dict[str, Usage]:
-    """Usage by type: of one type, of all under one key, of consumers without a type, or each by itself."""
+    """Return usage by consumer type: of one type, ALL under one key, UNKNOWN (without a type), or each (None)."""
     found = placement.world().usage_by_type(project, user)
     if consumer_type == ALL:
         return {ALL: _usage(added(found.values()))} if found else {}

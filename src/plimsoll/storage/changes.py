@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The head and the change log: the order of all writes, and what each of them changed."""
+"""The head and the change log: the order of all writes, and the effects of each."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from sqlalchemy import Connection, Dialect, delete, func, select
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.values import value
 from plimsoll.storage import tables as t
-from plimsoll.storage.head import BEGINNING, Head, moving
+from plimsoll.storage.head import BEGINNING, Head, move_head_sql
 from plimsoll.storage.sql import (
     Columns,
     Row,
     Statement,
-    insertion,
-    written,
+    format_time,
+    insert_rows,
 )
 
 _HEAD = select(t.head.c.seq, t.head.c.mark).where(t.head.c.id == 1)
 _LOCK_HEAD = _HEAD.with_for_update()
 _C = t.changes.c
-_WRITTEN = Columns(
+_CHANGE_COLUMNS = Columns(
     t.changes, ("seq", "mark", "at", "request_id", "user_id", "project_id", "operation", "effects")
 )
 
-LONGEST_LINES = 256 << 10
-"""Bytes of effects that one statement writes, unless a single line is longer."""
+MAX_EFFECT_BYTES = 256 << 10
+"""Maximum bytes of effects in one statement, unless a single change is longer."""
 
 
 @value
 class Change:
-    """One committed write. `effects` is the text that `ledger.history` makes and reads."""
+    """One committed write. `effects` is the text that the ledger encodes and decodes."""
 
     seq: int
     at: datetime
@@ -45,37 +45,39 @@ class Change:
 
 
 def new_mark() -> int:
-    """A number that no other write has. Nobody has to be kept from guessing it."""
+    """Return a random number that identifies a write. It needs not be secret."""
     return random.getrandbits(63)
 
 
 def read_head(conn: Connection) -> Head:
-    """The head as this transaction sees it."""
+    """Return the head that this transaction reads."""
     return Head(*conn.execute(_HEAD).one())
 
 
 def lock_head(conn: Connection) -> Head:
-    """Takes the head for this transaction: whoever holds it is the only writer there is."""
+    """Lock the head for this transaction, which excludes all other writers, and return it."""
     return Head(*conn.execute(_LOCK_HEAD).one())
 
 
 def append(conn: Connection, changes: Sequence[Change], before: Head, mark: int) -> Head:
-    """Writes changes to the log and moves the head, which this transaction holds, to the last of them."""
-    for statement in appending(conn.dialect, changes, before, mark):
+    """Write changes to the log, and move the head, which this transaction holds, to the last of them."""
+    for statement in append_statements(conn.dialect, changes, before, mark):
         conn.exec_driver_sql(statement.sql, tuple(statement.values))
     return Head(changes[-1].seq, mark)
 
 
-def appending(dialect: Dialect, changes: Sequence[Change], before: Head, mark: int) -> list[Statement]:
-    """The statements that move the head to the last of these changes, and write them to the log.
+def append_statements(
+    dialect: Dialect, changes: Sequence[Change], before: Head, mark: int
+) -> list[Statement]:
+    """Return the statements that move the head to the last of these changes and write them to the log.
 
-    The first of them fails if the head is not any more where it was before.
+    The first statement fails if the head is no longer `before`.
     """
     rows: list[Row] = [
         (
             change.seq,
             mark,
-            written(dialect, change.at),
+            format_time(dialect, change.at),
             change.actor.request_id,
             change.actor.user,
             change.actor.project,
@@ -84,67 +86,70 @@ def appending(dialect: Dialect, changes: Sequence[Change], before: Head, mark: i
         )
         for change in changes
     ]
-    move = Statement(moving(before, Head(changes[-1].seq, mark)))
-    return [move, *(each for some in _by_length(rows) for each in insertion(dialect, _WRITTEN, some))]
+    move = Statement(move_head_sql(before, Head(changes[-1].seq, mark)))
+    return [
+        move,
+        *(each for some in _by_length(rows) for each in insert_rows(dialect, _CHANGE_COLUMNS, some)),
+    ]
 
 
 def _by_length(rows: list[Row]) -> list[list[Row]]:
-    """Split rows so that those of one statement have at most LONGEST_LINES bytes of effects, or are one row."""
-    lengths = [_most_bytes(row[-1]) for row in rows]
-    if sum(lengths) <= LONGEST_LINES:
+    """Split rows into groups of at most MAX_EFFECT_BYTES bytes of effects; a longer row is a group of its own."""
+    lengths = [_max_bytes(row[-1]) for row in rows]
+    if sum(lengths) <= MAX_EFFECT_BYTES:
         return [rows]
     parts: list[list[Row]] = [[]]
-    room = LONGEST_LINES
+    room = MAX_EFFECT_BYTES
     for row, length in zip(rows, lengths, strict=True):
         if length > room and parts[-1]:
             parts.append([])
-            room = LONGEST_LINES
+            room = MAX_EFFECT_BYTES
         parts[-1].append(row)
         room -= length
     return parts
 
 
-def _most_bytes(text: str) -> int:
-    """An upper bound of a text's bytes in UTF-8, which costs nothing to calculate."""
+def _max_bytes(text: str) -> int:
+    """Return an upper bound of the length in UTF-8, without encoding the text."""
     return len(text) if text.isascii() else 4 * len(text)
 
 
-def since(conn: Connection, seq: int, most: int) -> list[Change]:
-    """The changes after this one, oldest first, at most so many."""
+def since(conn: Connection, seq: int, limit: int) -> list[Change]:
+    """Return at most `limit` changes after number `seq`, oldest first."""
     rows = conn.execute(
         select(_C.seq, _C.at, _C.user_id, _C.project_id, _C.request_id, _C.operation, _C.effects)
         .where(_C.seq > seq)
         .order_by(_C.seq)
-        .limit(most)
+        .limit(limit)
     )
     return [Change(row[0], row[1], Actor(*row[2:5]), row[5], row[6]) for row in rows]
 
 
-def effects_after(conn: Connection, place: Head, head: Head) -> list[str] | None:
-    """The effects of each change after a place up to the head; None if the log does not lead from one to the other."""
+def effects_after(conn: Connection, position: Head, head: Head) -> list[str] | None:
+    """Return the effects of each change after `position` up to `head`; None if the log has a gap or another history."""
     rows = conn.execute(
-        select(_C.seq, _C.mark, _C.effects).where(_C.seq >= place.seq, _C.seq <= head.seq).order_by(_C.seq)
+        select(_C.seq, _C.mark, _C.effects).where(_C.seq >= position.seq, _C.seq <= head.seq).order_by(_C.seq)
     ).all()
-    if place != BEGINNING:
-        if not rows or (rows[0].seq, rows[0].mark) != place:
+    if position != BEGINNING:
+        if not rows or (rows[0].seq, rows[0].mark) != position:
             return None
         rows = rows[1:]
     numbers = [row.seq for row in rows]
-    return [row.effects for row in rows] if numbers == list(range(place.seq + 1, head.seq + 1)) else None
+    return [row.effects for row in rows] if numbers == list(range(position.seq + 1, head.seq + 1)) else None
 
 
-def is_there(conn: Connection, place: Head) -> bool | None:
-    """Whether a write with this mark was committed at this place; None if the log does not say any more."""
-    mark = conn.scalar(select(_C.mark).where(_C.seq == place.seq))
+def was_committed(conn: Connection, position: Head) -> bool | None:
+    """True if a write with this mark was committed at this number; None if the log is pruned past it."""
+    mark = conn.scalar(select(_C.mark).where(_C.seq == position.seq))
     if mark is not None:
-        return bool(mark == place.mark)
+        return bool(mark == position.mark)
     oldest = conn.scalar(select(func.min(_C.seq)))
-    return None if oldest is not None and oldest > place.seq else False
+    return None if oldest is not None and oldest > position.seq else False
 
 
-def prune(conn: Connection, up_to: int, most: int) -> int:
-    """Forgets old changes up to this one, at most so many at once; returns how many are gone."""
+def prune(conn: Connection, up_to: int, limit: int) -> int:
+    """Delete the oldest changes up to number `up_to`, at most `limit` of them; return the number of deleted rows."""
     oldest = conn.execute(select(func.min(_C.seq))).scalar()
     if oldest is None or oldest > up_to:
         return 0
-    return conn.execute(delete(t.changes).where(_C.seq <= min(up_to, oldest + most - 1))).rowcount
+    return conn.execute(delete(t.changes).where(_C.seq <= min(up_to, oldest + limit - 1))).rowcount

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What stays in SQL: consumers and single allocations, read by index when they are asked for."""
+"""Read consumers and single allocations: they are not in memory, and are read by index on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, Join, Select, select
 
 from plimsoll.domain.consumer import (
-    NOWHERE,
+    REMOVED_PROVIDER,
     Allocation,
     Consumer,
     ConsumerAllocations,
@@ -21,7 +21,7 @@ from plimsoll.domain.consumer import (
     ProviderAllocations,
 )
 from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
-from plimsoll.runtime.scheduling import paced
+from plimsoll.runtime.scheduling import iterate_with_yields
 from plimsoll.storage import tables as t
 from plimsoll.storage.database import Database
 from plimsoll.storage.sql import queries
@@ -32,9 +32,9 @@ _OWNED_CONSUMERS = t.consumers.join(t.projects, _C.project_id == t.projects.c.id
     t.users, _C.user_id == t.users.c.id
 )
 
-# What one consumer holds, and what of one provider is held; last in each row, what they are sorted by, which databases
-# take longer for. Outer joins one after the other: SQLite makes a table of all allocations first where joins are nested.
-_OF_CONSUMER = """
+# The allocations of one consumer, and of one provider. Python sorts them by the last column, which is faster than
+# ORDER BY. Outer joins are not nested: for nested joins SQLite materializes all allocations first.
+_BY_CONSUMER_SQL = """
     SELECT c.uuid, p.external_id, u.external_id, t.name, c.generation,
         rp.uuid, rp.generation, rc.name, a.used, COALESCE(a.updated_at, a.created_at), a.id
     FROM consumers c JOIN projects p ON p.id = c.project_id JOIN users u ON u.id = c.user_id
@@ -44,7 +44,7 @@ _OF_CONSUMER = """
     LEFT JOIN resource_classes rc ON rc.id = a.resource_class_id
     WHERE c.uuid IN (...)
 """
-_OF_PROVIDER = """
+_BY_PROVIDER_SQL = """
     SELECT rp.generation, p.id, u.id, c.uuid, c.generation, rc.name, a.used,
         COALESCE(a.updated_at, a.created_at), a.id
     FROM resource_providers rp JOIN resource_providers root ON root.id = rp.root_provider_id
@@ -56,14 +56,14 @@ _OF_PROVIDER = """
 """
 _BY_LAST = itemgetter(-1)
 
-# Who many consumers are and what they hold, as each claim asks it.
-_WHO = """
+# Many consumers and their allocations, for the decision of each claim.
+_CONSUMERS_SQL = """
     SELECT c.uuid, p.external_id, u.external_id, t.name, c.generation
     FROM consumers c JOIN projects p ON p.id = c.project_id JOIN users u ON u.id = c.user_id
     LEFT JOIN consumer_types t ON t.id = c.consumer_type_id
     WHERE c.uuid IN (...)
 """
-_WHAT = """
+_ALLOCATIONS_SQL = """
     SELECT a.consumer_id, p.uuid, r.name, a.used
     FROM allocations a LEFT JOIN resource_providers p ON p.id = a.resource_provider_id
     JOIN resource_classes r ON r.id = a.resource_class_id
@@ -71,43 +71,43 @@ _WHAT = """
 """
 
 
-class Asked:
-    """The questions about the consumers of a batch, and how their answers are read.
+class HoldingsQuery:
+    """The queries for the consumers of a batch and their allocations, and the parser of their results.
 
-    By the keys of the uuids: the database may know them in another spelling than the one asked for.
+    Results are keyed by `DatabaseSemantics.key` of the uuid: the stored spelling may differ from the requested one.
     """
 
-    def __init__(self, dialect: Dialect, uuids: Iterable[str], keeping: DatabaseSemantics = EXACT) -> None:
-        self._key = keeping.key
-        wanted = sorted(uuids)
-        who = queries(dialect, _WHO, wanted)
-        self.queries = [*who, *queries(dialect, _WHAT, wanted)]
-        self._count = len(who)
+    def __init__(self, dialect: Dialect, uuids: Iterable[str], semantics: DatabaseSemantics = EXACT) -> None:
+        self._key = semantics.key
+        in_order = sorted(uuids)
+        for_consumers = queries(dialect, _CONSUMERS_SQL, in_order)
+        self.queries = [*for_consumers, *queries(dialect, _ALLOCATIONS_SQL, in_order)]
+        self._consumer_queries = len(for_consumers)
 
-    def holdings(self, *answers: Iterable[Any]) -> dict[str, Holding]:
-        """From the rows of each of the queries."""
-        who = chain.from_iterable(answers[: self._count])
-        what = chain.from_iterable(answers[self._count :])
+    def holdings(self, *results: Iterable[Any]) -> dict[str, Holding]:
+        """Return the holdings by key, from the rows of each query."""
+        consumer_rows = chain.from_iterable(results[: self._consumer_queries])
+        allocation_rows = chain.from_iterable(results[self._consumer_queries :])
         consumers: dict[str, Consumer] = {}
-        for row in paced(who):
+        for row in iterate_with_yields(consumer_rows):
             consumers[self._key(row[0])] = Consumer(*row)
         allocations: dict[str, list[Allocation]] = {}
-        strays: dict[str, list[Allocation]] = {}
-        for consumer, provider, resource_class, amount in paced(what):
-            kind = strays if provider is None else allocations
+        orphans: dict[str, list[Allocation]] = {}
+        for consumer, provider, resource_class, amount in iterate_with_yields(allocation_rows):
+            kind = orphans if provider is None else allocations
             kind.setdefault(self._key(consumer), []).append(
-                Allocation(provider or NOWHERE, resource_class, amount)
+                Allocation(provider or REMOVED_PROVIDER, resource_class, amount)
             )
         holdings: dict[str, Holding] = {}
-        for key in paced(consumers.keys() | allocations.keys() | strays.keys()):
-            held, stray = tuple(allocations.get(key, ())), tuple(strays.get(key, ()))
-            holdings[key] = Holding(consumers.get(key), held, stray)
+        for key in iterate_with_yields(consumers.keys() | allocations.keys() | orphans.keys()):
+            held, orphaned = tuple(allocations.get(key, ())), tuple(orphans.get(key, ()))
+            holdings[key] = Holding(consumers.get(key), held, orphaned)
         return holdings
 
 
 def allocations_of_consumer(database: Database, uuid: str) -> ConsumerAllocations:
-    """Allocations without the record of a consumer are not shown, as the reference does not show them."""
-    rows = sorted(database.look(_OF_CONSUMER, [uuid]), key=_BY_LAST)
+    """Return the allocations of a consumer. Like the reference, omit allocations without a consumer row."""
+    rows = sorted(database.select_in(_BY_CONSUMER_SQL, [uuid]), key=_BY_LAST)
     by_provider: dict[str, tuple[int, dict[str, int]]] = {}
     times: set[datetime | str | None] = set()
     for _, _, _, _, _, provider, generation, resource_class, used, modified, _ in rows:
@@ -121,11 +121,13 @@ def allocations_of_consumer(database: Database, uuid: str) -> ConsumerAllocation
 
 
 def allocations_of_provider(database: Database, uuid: str) -> ProviderAllocations | None:
-    """None if there is no such provider. Allocations without the record of a consumer are not shown here either."""
-    rows = sorted(database.look(_OF_PROVIDER, [uuid]), key=_BY_LAST)
+    """Return the allocations on a provider, or None if it does not exist. Omit allocations without a consumer row."""
+    rows = sorted(database.select_in(_BY_PROVIDER_SQL, [uuid]), key=_BY_LAST)
     by_consumer: dict[str, tuple[int, dict[str, int]]] = {}
     times: set[datetime | str | None] = set()
-    for _, project, user, consumer, generation, resource_class, used, modified, _ in paced(rows):
+    for _, project, user, consumer, generation, resource_class, used, modified, _ in iterate_with_yields(
+        rows
+    ):
         if project is not None and user is not None and resource_class is not None:
             held = by_consumer.get(consumer)
             if held is None:
@@ -138,7 +140,7 @@ def allocations_of_provider(database: Database, uuid: str) -> ProviderAllocation
 def allocations_of_owner(
     conn: Connection, project: str, user: str | None
 ) -> list[tuple[str, dict[str, int]]]:
-    """What all consumers of a project, or of one user in it, hold: an entry for each consumer and provider."""
+    """Return (provider, amounts by class) for each consumer of a project, or of one user in it, and each provider."""
     query = _of_owner(
         select(_C.uuid, _P.uuid, _RC.name, _A.used).select_from(
             _owned_allocations().join(t.resource_providers, _A.resource_provider_id == _P.id)
@@ -164,7 +166,7 @@ def _of_owner(query: Select[Any], project: str, user: str | None) -> Select[Any]
 
 
 def _latest(times: set[datetime | str | None]) -> datetime | None:
-    """Of those that are known. What was written together has the same, so that there are few."""
+    """Return the latest time that is known. Rows of one write share their time, so the set is small."""
     return max((_time(each) for each in times if each is not None), default=None)
 
 

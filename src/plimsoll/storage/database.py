@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The database as the rest of the service sees it: consistent reads, writes in one order, and the head.
+"""Interface of the service to its database: consistent reads, serialized writes, and the head.
 
-Which database it is decides a URL, in SQLAlchemy's form; what differs between them is in `dialects`. What goes
-wrong with it is raised as a DatabaseFault; errors that rows or statements are to blame for stay SQLAlchemy's.
+An SQLAlchemy URL selects the database; `dialects` contains the differences between them. A failure of the database
+is raised as a DatabaseFault; an error that a row or a statement causes stays an SQLAlchemy error.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from plimsoll.domain.database_semantics import DatabaseSemantics
 from plimsoll.storage.dialects.base import DatabaseOptions, Dialect, DialectFactory, UnusableDatabaseError
-from plimsoll.storage.dialects.errors import translated
-from plimsoll.storage.errors import DatabaseFault, Overtaken, asked_again_if_lost
-from plimsoll.storage.head import UNGUARDED, Head
+from plimsoll.storage.dialects.errors import translate_error
+from plimsoll.storage.errors import DatabaseFault, HeadMoved, retry_once_if_lost
+from plimsoll.storage.head import VIOLATE_HEAD_GUARD, Head
 from plimsoll.storage.outage import Outage
 from plimsoll.storage.sql import Statement
 
@@ -30,7 +30,7 @@ __all__ = ["Database", "DatabaseOptions", "UnusableDatabaseError"]
 
 T = TypeVar("T")
 
-# Module, class, and the extra that brings its driver. Imported when one is asked for.
+# Module, class, and the extra that installs the driver. Imported on first use.
 _DIALECTS = {
     "sqlite": ("sqlite", "SQLite", None),
     "postgresql": ("postgresql", "PostgreSQL", "postgresql"),
@@ -44,13 +44,13 @@ _UNREADABLE = (
 )
 _UNKNOWN = "{name} databases are not supported; these are: {known}"
 _UNKNOWN_DRIVER = (
-    "{driver}:// names a driver that is not here. Write sqlite:///, mysql+pymysql:// or postgresql://"
+    "{driver}:// names a driver that is not available. Use sqlite:///, mysql+pymysql:// or postgresql://"
 )
 _NO_DRIVER = "{what} is not installed. Install it with: pip install 'plimsoll-placement[{extra}]'"
 
 
 class Database:
-    """One database. Open it once per process; every method may be called from any thread."""
+    """One database. Open it once per process; all methods are thread-safe."""
 
     def __init__(self, url: str, options: DatabaseOptions | None = None) -> None:
         options = options or DatabaseOptions()
@@ -58,139 +58,142 @@ class Database:
         _log_statements(options.connection_debug)
         self._dialect: Dialect = _open(parsed, options)
         self.outage = Outage(self._dialect.where)
-        """Reads are noted here; a writer notes its own failures, because it retries."""
+        """Reads report success and failure here; a writer reports its own, because it retries."""
 
     @property
     def where(self) -> str:
-        """The database's place in words fit for an operator's eyes: no password."""
+        """The address of the database for log lines and messages, without the password."""
         return self._dialect.where
 
-    def keeping(self) -> DatabaseSemantics:
-        """How it keeps texts and ratios."""
+    def semantics(self) -> DatabaseSemantics:
+        """Return how the database compares and stores texts and ratios."""
         try:
-            return self._dialect.keeping()
+            return self._dialect.semantics()
         except DBAPIError as error:
-            raise self._translated(error) from error
+            raise self._translate(error) from error
 
     def read(self) -> AbstractContextManager[Connection]:
-        """A connection whose queries all see one committed state, the newest when the first of them runs."""
-        return self._plainly_failing(self._dialect.read)
+        """Return a connection whose queries all read the state committed when the first of them runs."""
+        return self._translating_faults(self._dialect.read)
 
-    def _glance(self) -> AbstractContextManager[Connection]:
-        return self._plainly_failing(self._dialect.glance)
+    def _read_single_query(self) -> AbstractContextManager[Connection]:
+        return self._translating_faults(self._dialect.read_single_query)
 
-    def ask(self, question: Callable[[Connection], T], *, in_one_query: bool = False) -> T:
-        """The answer to a question, asked a second time if the connection turns out to be lost.
+    def run_read(self, read: Callable[[Connection], T], *, single_query: bool = False) -> T:
+        """Run a function that reads, and repeat it once if the connection was lost.
 
-        One that takes more than one query sees one committed state in all of them.
+        Unless `single_query` is set, all its queries read one committed state.
         """
-        connected = self._glance if in_one_query else self.read
+        connect = self._read_single_query if single_query else self.read
 
-        def asked() -> T:
-            with connected() as connection:
-                return question(connection)
+        def run() -> T:
+            with connect() as connection:
+                return read(connection)
 
-        return self._noting_outage(lambda: asked_again_if_lost(asked))
+        return self._track_outage(lambda: retry_once_if_lost(run))
 
-    def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
-        """The rows of one query that says `IN (...)` of these values, in the words of all databases.
+    def select_in(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        """Return the rows of a query in portable SQL, with the values in the place of its `IN (...)`.
 
-        Numbers and texts are what they are everywhere; times may be texts.
+        Numbers and texts have the same Python types on all databases; times may be strings.
         """
-        return self._noting_outage(lambda: asked_again_if_lost(lambda: self._look(sql, values)))
+        return self._track_outage(lambda: retry_once_if_lost(lambda: self._select_in(sql, values)))
 
-    def _look(self, sql: str, values: Sequence[Any]) -> list[Any]:
+    def _select_in(self, sql: str, values: Sequence[Any]) -> list[Any]:
         try:
-            return self._dialect.look(sql, values)
+            return self._dialect.select_in(sql, values)
         except Exception as error:
-            raise self._translated(error) from error
+            raise self._translate(error) from error
 
     def write(self, expected: Head | None = None) -> AbstractContextManager[Connection]:
-        """A transaction that writes: commits on a clean exit and rolls back on an exception. Not to be nested.
+        """Open a write transaction, which commits on a clean exit and rolls back on an exception. It cannot be nested.
 
-        Its first act must be `changes.lock_head`, which makes it the only writer there is, in any process. Or it
-        takes for granted that the head is the one expected: then it costs one round trip if all that it does is to
-        `run_last` the statements of `changes.appending`, and others; and it raises Overtaken if it is not.
+        Without `expected` it must call `changes.lock_head` first, which excludes all other writers in all processes.
+        With `expected` it is an optimistic write: one round trip if its only call is `run_and_commit`, with the
+        statements of `changes.append_statements` first. It raises HeadMoved if the head is another one.
         """
         return self._dialect.write(expected)
 
     def change_schema(self) -> AbstractContextManager[Connection]:
-        """Like write, for creating tables; no head is needed."""
-        return self._plainly_failing(self._dialect.change_schema)
+        """Open a write transaction for creating tables; it needs no head."""
+        return self._translating_faults(self._dialect.change_schema)
 
-    def ask_together(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
-        """The rows of each of these queries, in as few round trips as the driver allows."""
-        return self._dialect.ask(connection, queries)
+    def run_queries(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
+        """Return the rows of each query, in as few round trips as the driver allows."""
+        return self._dialect.run_queries(connection, queries)
 
-    def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        """Runs the last statements of a `write`, which is committed when this returns."""
-        self._dialect.run_last(connection, statements)
+    def run_and_commit(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        """Run the last statements of a `write` and commit it."""
+        self._dialect.run_and_commit(connection, statements)
 
     @property
-    def works_by_itself(self) -> bool:
-        """Whether this process can get on with something else while a transaction is written and committed."""
-        return self._dialect.works_by_itself
+    def commits_in_background(self) -> bool:
+        """True if this process can do other work while a transaction is written and committed."""
+        return self._dialect.commits_in_background
 
     @property
     def is_multi_primary(self) -> bool:
-        """Whether several nodes accept writes, so that a lock at one of them does not exclude writers at another."""
+        """True if several nodes accept writes: a lock on one node does not exclude writers on another."""
         return self._dialect.is_multi_primary
 
-    def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
-        """What makes the database count so many new rows that brought their ids, where it does not by itself."""
-        return self._dialect.counting_along(table, rows)
+    def sequence_statements(self, table: str, rows: int) -> Sequence[Statement]:
+        """Return the statements that advance the id sequence of a table by so many rows inserted with explicit ids."""
+        return self._dialect.sequence_statements(table, rows)
 
-    def guards_the_head(self) -> bool:
-        """Whether it keeps a write from moving a head that is not where it takes it to be, see `head.moving`."""
-        with suppress(_UnguardedConnection):
+    def enforces_head_guard(self) -> bool:
+        """True if the database enforces the constraint that optimistic writes rely on, see `head.move_head_sql`."""
+        with suppress(_GuardNotEnforced):
             try:
                 with self.write() as connection:
-                    connection.exec_driver_sql(UNGUARDED)
-                    raise _UnguardedConnection
-            except Overtaken:
+                    connection.exec_driver_sql(VIOLATE_HEAD_GUARD)
+                    raise _GuardNotEnforced
+            except HeadMoved:
                 return True
         return False
 
-    def taking_the_head(self) -> Statement:
-        """The query for the head that takes it: whoever holds it is the only writer there is."""
-        return self._dialect.taking_the_head()
+    def lock_head_query(self) -> Statement:
+        """Return the query that reads and locks the head; the lock excludes all other writers."""
+        return self._dialect.lock_head_query()
 
     def head(self) -> Head:
-        """The head at some moment after this call began: whatever was committed before is up to it."""
-        return self.ask_head()()
+        """Return a head at least as new as this call: it includes every change committed before."""
+        return self.start_head_query()()
 
-    def ask_head(self) -> Callable[[], Head]:
-        """Begins to ask for the head; what is returned waits for the answer. Much can be done in between."""
+    def start_head_query(self) -> Callable[[], Head]:
+        """Send the query for the head, and return a function that waits for its result.
+
+        The caller can do other work in between.
+        """
         try:
-            hear = self._dialect.ask_head()
+            receive = self._dialect.start_head_query()
         except Exception as error:
             raise self._failed(error) from error
 
-        def received() -> Head:
+        def wait_for_head() -> Head:
             try:
-                head = hear()
+                head = receive()
             except Exception as failed:
                 error = failed
             else:
                 if self.outage.is_on:
                     self.outage.note_success()
                 return head
-            raise self._failed(error) from error  # outside of the handler, as in `_noting_outage`
+            raise self._failed(error) from error  # outside of the handler, as in `_track_outage`
 
-        return received
+        return wait_for_head
 
     def dispose(self) -> None:
         """Close every connection."""
         self._dialect.dispose()
 
     def _failed(self, error: Exception) -> Exception:
-        """The error as the layers above have it. A fault of the database is noted as part of an outage."""
-        fault = self._translated(error)
+        """Translate an error for the layers above, and report a fault of the database to `outage`."""
+        fault = self._translate(error)
         if isinstance(fault, DatabaseFault):
             self.outage.note_failure(fault)
         return fault
 
-    def _noting_outage(self, operation: Callable[[], T]) -> T:
+    def _track_outage(self, operation: Callable[[], T]) -> T:
         try:
             result = operation()
         except DatabaseFault as failed:
@@ -199,55 +202,54 @@ class Database:
             if self.outage.is_on:
                 self.outage.note_success()
             return result
-        self.outage.note_failure(
-            fault
-        )  # outside of the handler: the log would append the fault a second time
+        # Outside of the handler, in which the log would append the fault a second time.
+        self.outage.note_failure(fault)
         raise fault
 
-    def _plainly_failing(
+    def _translating_faults(
         self, connect: Callable[[], AbstractContextManager[Connection]]
     ) -> AbstractContextManager[Connection]:
         try:
-            return TranslatingConnection(connect(), self._translated)
+            return TranslatingConnection(connect(), self._translate)
         except DBAPIError as error:
-            raise self._translated(error) from error
+            raise self._translate(error) from error
 
-    def _translated(self, error: Exception) -> Exception:
-        return translated(error, self._dialect.fault_of)
+    def _translate(self, error: Exception) -> Exception:
+        return translate_error(error, self._dialect.fault_of)
 
 
 class TranslatingConnection:
-    """A connection, around which SQLAlchemy's errors become ours where they are the database's."""
+    """A connection that translates SQLAlchemy errors of the database into DatabaseFault."""
 
-    __slots__ = ("_connected", "_translated")
+    __slots__ = ("_connection", "_translate")
 
     def __init__(
         self,
-        connected: AbstractContextManager[Connection],
-        translated: Callable[[Exception], Exception],
+        connection: AbstractContextManager[Connection],
+        translate_error: Callable[[Exception], Exception],
     ) -> None:
-        self._connected = connected
-        self._translated = translated
+        self._connection = connection
+        self._translate = translate_error
 
     def __enter__(self) -> Connection:
         try:
-            return self._connected.__enter__()
+            return self._connection.__enter__()
         except DBAPIError as error:
-            raise self._translated(error) from error
+            raise self._translate(error) from error
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._connected.__exit__(kind, error, trace)
+            self._connection.__exit__(kind, error, trace)
         except DBAPIError as failed:
-            raise self._translated(failed) from failed
+            raise self._translate(failed) from failed
         if isinstance(error, DBAPIError):
-            raise self._translated(error) from error
+            raise self._translate(error) from error
 
 
-class _UnguardedConnection(Exception):
-    """What must not be possible was, and is undone."""
+class _GuardNotEnforced(Exception):
+    """The database did not enforce the guard; rolls back the statement that tested it."""
 
 
 def _open(url: URL, options: DatabaseOptions) -> Dialect:
@@ -279,12 +281,12 @@ def _parse(url: str, options: DatabaseOptions) -> URL:
 
 
 def _log_statements(verbosity: int) -> None:
-    """Follow [placement_database]connection_debug: from 50 on statements are logged, at 100 results too."""
+    """Apply [placement_database]connection_debug: 50 and above logs statements, 100 and above also results."""
     if verbosity >= 50:
         level = logging.DEBUG if verbosity >= 100 else logging.INFO
         logging.getLogger("sqlalchemy.engine").setLevel(level)
         return
     pool = logging.getLogger("sqlalchemy.pool")
     if pool.level == logging.NOTSET:
-        # It logs a traceback for each lost connection that cannot be closed in order. What was lost is logged as an outage.
+        # It logs a traceback for each lost connection that it cannot close cleanly. `outage` logs lost connections.
         pool.setLevel(logging.CRITICAL)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Makes statements of effects, for the transaction that holds the head. None is run before the last is known.
+"""Translate effects into SQL statements, for the transaction that holds the head.
 
-What claims write, the bulk of all writes, is gathered by kind (see `gathered`); everything else goes before it, in
-the order in which it comes (see `rows`).
+No statement runs before all effects are recorded. Rows of claims, most of all writes, are collected by kind
+(`pending_claims`). All other statements precede them, in the order of the effects (`pending_rows`).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from plimsoll.domain.draft import Draft
 from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
 from plimsoll.storage.database import Database
-from plimsoll.storage.lookup_tables import LookupTables, Reading
+from plimsoll.storage.lookup_tables import LookupSession, LookupTables
 from plimsoll.storage.pending_claims import PendingClaims
 from plimsoll.storage.pending_rows import PendingRows
 from plimsoll.storage.sql import (
     Columns,
     Row,
     Statement,
-    written,
+    format_time,
 )
 
 T = TypeVar("T")
@@ -48,33 +48,34 @@ _CONSUMER_TYPE = Columns(t.consumer_types, _NAMED)
 
 
 class EffectWriter:
-    """Records the effects of one batch of commands. Run the `statements` before the commit, `remember` after it."""
+    """Records the effects of one batch. Run the `statements` before the commit, and call `cache_entries` after it."""
 
     def __init__(
         self,
         database: Database,
         conn: Connection,
-        registers: LookupTables,
+        lookup_tables: LookupTables,
         now: datetime,
         pause: Callable[[], None],
     ) -> None:
         self._database = database
         self._dialect = dialect = conn.dialect
-        self._now = written(dialect, now)
-        self._registers = registers
+        self._now = format_time(dialect, now)
+        self._lookup_tables = lookup_tables
         self._pause = pause
-        self._reading = Reading(conn, now, pause)
+        self._lookups = LookupSession(conn, now, pause)
         self._rows = PendingRows(dialect)
-        self._gathered = PendingClaims(dialect, registers, self._reading, self._now, pause)
+        self._claims = PendingClaims(dialect, lookup_tables, self._lookups, self._now, pause)
 
     def record(self, draft: Draft) -> tuple[Sequence[e.Effect], World]:
-        """Remembers to write what was decided; returns the effects as they are kept, and the world after them."""
+        """Queue the effects of a draft; return them as the database stores them, and the world that they lead to."""
         recorded = [
-            self._record(effect, world) for effect, world in zip(draft.effects, draft.worlds, strict=True)
+            self._record(effect, world)
+            for effect, world in zip(draft.effects, draft.worlds_before, strict=True)
         ]
         if recorded == draft.effects:
             return recorded, draft.world
-        world = draft.worlds[0]
+        world = draft.worlds_before[0]
         for effect in recorded:
             world = effect.apply(world)
             self._pause()
@@ -85,32 +86,32 @@ class EffectWriter:
         return _WRITERS[type(effect)](self, effect, world) or effect
 
     def statements(self, world: World) -> list[Statement]:
-        """All that is to be written. `world` is the world after the last effect."""
+        """Return all statements of the batch. `world` is the world after the last effect."""
         statements = self._rows.statements()
-        for table, count in self._rows.numbered.items():
-            statements += self._database.counting_along(table, count)
-        return statements + self._gathered.statements(world)
+        for table, count in self._rows.explicit_id_counts.items():
+            statements += self._database.sequence_statements(table, count)
+        return statements + self._claims.statements(world)
 
-    def remember(self) -> None:
-        """The transaction is committed: what it found or made in registers is good."""
-        self._reading.remember()
+    def cache_entries(self) -> None:
+        """Cache the rows of lookup tables that the batch read or inserted. Call it after the commit."""
+        self._lookups.cache_entries()
 
     # Providers and trees
 
     def _add_provider(self, effect: e.ProviderAdded, world: World) -> None:
         parent_id = None if effect.parent is None else world.providers[effect.parent].id
         root_id = effect.id if effect.parent is None else world.providers[effect.root].id
-        at = written(self._dialect, effect.at)
+        at = format_time(self._dialect, effect.at)
         row = effect.id, effect.uuid, effect.name, 0, parent_id, root_id, at
-        self._rows.add_numbered(_PROVIDER, row)
+        self._rows.add_with_id(_PROVIDER, row)
 
     def _rename_provider(self, effect: e.ProviderRenamed, world: World) -> None:
-        at = written(self._dialect, effect.at)
+        at = format_time(self._dialect, effect.at)
         self._change_provider(world.providers[effect.uuid].id, name=effect.name, updated_at=at)
 
     def _move_provider(self, effect: e.ProviderMoved, world: World) -> None:
         root_id = world.providers[effect.root].id
-        at = written(self._dialect, effect.at)
+        at = format_time(self._dialect, effect.at)
         for uuid in effect.subtree:
             self._change_provider(world.providers[uuid].id, root_provider_id=root_id, updated_at=at)
         parent_id = None if effect.parent is None else world.providers[effect.parent].id
@@ -127,19 +128,21 @@ class EffectWriter:
         self._rows.change(t.resource_providers, {"id": id_}, values)
 
     def _raise_generation(self, effect: e.GenerationRaised, world: World) -> None:
-        self._gathered.generations[world.providers[effect.provider].id] = effect.generation
+        self._claims.generations[world.providers[effect.provider].id] = effect.generation
 
-    # What a provider has
+    # Inventories, traits and aggregates of a provider
 
     def _add_inventory(self, effect: e.InventoryAdded, world: World) -> None:
         key = _inventory_key(world, effect.provider, effect.resource_class)
-        row = *key.values(), written(self._dialect, effect.at), *_figures(effect.inventory)
+        row = *key.values(), format_time(self._dialect, effect.at), *_figures(effect.inventory)
         self._rows.add(_INVENTORY, (row,))
 
     def _change_inventory(self, effect: e.InventoryChanged, world: World) -> None:
         key = _inventory_key(world, effect.provider, effect.resource_class)
         figures = dict(zip(_FIGURES, _figures(effect.inventory), strict=True))
-        self._rows.change(t.inventories, key, {"updated_at": written(self._dialect, effect.at), **figures})
+        self._rows.change(
+            t.inventories, key, {"updated_at": format_time(self._dialect, effect.at), **figures}
+        )
 
     def _remove_inventory(self, effect: e.InventoryRemoved, world: World) -> None:
         key = _inventory_key(world, effect.provider, effect.resource_class)
@@ -147,60 +150,64 @@ class EffectWriter:
 
     def _set_traits(self, effect: e.TraitsSet, world: World) -> None:
         provider = world.providers[effect.provider]
-        self._replace_marks(
+        self._replace_associations(
             _TRAIT,
             provider.id,
-            gone=[world.traits.by_name[name].id for name in provider.traits - effect.traits],
+            removed=[world.traits.by_name[name].id for name in provider.traits - effect.traits],
             new=[world.traits.by_name[name].id for name in effect.traits - provider.traits],
         )
 
     def _set_aggregates(self, effect: e.AggregatesSet, world: World) -> e.Effect:
         provider = world.providers[effect.provider]
-        others = provider.aggregates ^ effect.aggregates
-        entries = self._reading.entries(self._registers.aggregates, others)
-        # The database may know an aggregate in another spelling that it takes for the same.
-        kept = {uuid: entries[uuid].name for uuid in self._paced(others)}
-        ids = {entries[uuid].name: entries[uuid].id for uuid in self._paced(others)}
-        aggregates = frozenset(kept.get(uuid, uuid) for uuid in self._paced(effect.aggregates))
-        self._replace_marks(
+        changed = provider.aggregates ^ effect.aggregates
+        entries = self._lookups.entries(self._lookup_tables.aggregates, changed)
+        # The database may store an aggregate in another spelling that it compares as equal.
+        stored = {uuid: entries[uuid].name for uuid in self._iterate_with_pauses(changed)}
+        ids = {entries[uuid].name: entries[uuid].id for uuid in self._iterate_with_pauses(changed)}
+        aggregates = frozenset(
+            stored.get(uuid, uuid) for uuid in self._iterate_with_pauses(effect.aggregates)
+        )
+        self._replace_associations(
             _AGGREGATE,
             provider.id,
-            gone=[ids[uuid] for uuid in self._paced(provider.aggregates - aggregates)],
-            new=[ids[uuid] for uuid in self._paced(aggregates - provider.aggregates)],
+            removed=[ids[uuid] for uuid in self._iterate_with_pauses(provider.aggregates - aggregates)],
+            new=[ids[uuid] for uuid in self._iterate_with_pauses(aggregates - provider.aggregates)],
         )
         return e.AggregatesSet(effect.provider, aggregates)
 
-    def _paced(self, values: Iterable[T]) -> Iterator[T]:
-        """The same values. Other requests run meanwhile."""
+    def _iterate_with_pauses(self, values: Iterable[T]) -> Iterator[T]:
+        """Yield the same values; other requests run in between."""
         for value in values:
             self._pause()
             yield value
 
-    def _replace_marks(self, columns: Columns, provider_id: int, *, gone: list[int], new: list[int]) -> None:
-        if gone:
-            provider, mark, _ = columns.names
-            self._rows.remove(columns.table, {provider: [provider_id], mark: gone})
+    def _replace_associations(
+        self, columns: Columns, provider_id: int, *, removed: list[int], new: list[int]
+    ) -> None:
+        if removed:
+            provider, member, _ = columns.names
+            self._rows.remove(columns.table, {provider: [provider_id], member: removed})
         if new:
-            self._rows.add(columns, [(provider_id, id_, self._now) for id_ in self._paced(new)])
+            self._rows.add(columns, [(provider_id, id_, self._now) for id_ in self._iterate_with_pauses(new)])
 
-    # What consumers hold
+    # Consumers and their allocations
 
     def _replace_allocations(self, effect: e.AllocationsReplaced, world: World) -> None:
         providers, classes, uuid, now = world.providers, world.classes.by_name, effect.consumer, self._now
-        holds = [
+        rows = [
             (providers[provider].id, classes[resource_class].id, amount, uuid, now)
             for provider, resource_class, amount in effect.after
         ]
-        self._gathered.replace_allocations(uuid, held_some=bool(effect.before), now_holds=holds)
+        self._claims.replace_allocations(uuid, had_allocations=bool(effect.before), allocations=rows)
 
     def _add_consumer(self, effect: e.ConsumerAdded, _: World) -> None:
-        self._gathered.put_consumer(effect.consumer.uuid, effect.consumer, was_there=False)
+        self._claims.put_consumer(effect.consumer.uuid, effect.consumer, existed=False)
 
     def _change_consumer(self, effect: e.ConsumerChanged, _: World) -> None:
-        self._gathered.put_consumer(effect.consumer.uuid, effect.consumer, was_there=True)
+        self._claims.put_consumer(effect.consumer.uuid, effect.consumer, existed=True)
 
     def _remove_consumer(self, effect: e.ConsumerRemoved, _: World) -> None:
-        self._gathered.put_consumer(effect.uuid, None, was_there=True)
+        self._claims.put_consumer(effect.uuid, None, existed=True)
 
     # Names
 
@@ -209,23 +216,23 @@ class EffectWriter:
 
     def _rename_class(self, effect: e.ClassRenamed, world: World) -> None:
         key = {"id": world.classes.by_name[effect.name].id}
-        values = {"name": effect.new_name, "updated_at": written(self._dialect, effect.at)}
+        values = {"name": effect.new_name, "updated_at": format_time(self._dialect, effect.at)}
         self._rows.change(t.resource_classes, key, values)
 
     def _remove_class(self, effect: e.ClassRemoved, world: World) -> None:
         self._rows.remove(t.resource_classes, {"id": [world.classes.by_name[effect.name].id]})
 
     def _add_trait(self, effect: e.TraitAdded, _: World) -> None:
-        self._rows.add_numbered(_TRAIT_NAME, self._named(effect))
+        self._rows.add_with_id(_TRAIT_NAME, self._named(effect))
 
     def _remove_trait(self, effect: e.TraitRemoved, world: World) -> None:
         self._rows.remove(t.traits, {"id": [world.traits.by_name[effect.name].id]})
 
     def _add_consumer_type(self, effect: e.ConsumerTypeAdded, _: World) -> None:
-        self._rows.add_numbered(_CONSUMER_TYPE, self._named(effect))
+        self._rows.add_with_id(_CONSUMER_TYPE, self._named(effect))
 
     def _named(self, effect: e.ClassAdded | e.TraitAdded | e.ConsumerTypeAdded) -> Row:
-        return effect.id, effect.name, written(self._dialect, effect.at)
+        return effect.id, effect.name, format_time(self._dialect, effect.at)
 
 
 def _inventory_key(world: World, provider: str, resource_class: str) -> dict[str, int]:

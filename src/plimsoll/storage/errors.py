@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What can go wrong between us and a database that is no mistake of ours, nor of the request.
+"""Faults of the database: errors that neither our code nor the request caused.
 
-Each kind says whether asking again at once may help. Which error of which database is of which kind, say the
-dialects. None of them leaves anything half-written: a transaction that was not committed was rolled back.
+Each class states whether an immediate retry can help. The dialects map driver errors to these classes. No fault leaves
+a partial write: a transaction that was not committed was rolled back.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ T = TypeVar("T")
 
 
 class DatabaseFault(Exception):
-    """The database did not do what it was asked, and nothing was written."""
+    """The database did not execute an operation, and nothing was written."""
 
-    summary = "The database could not do what was asked."
+    summary = "The database could not execute the operation."
     retry_after = 1
-    """After how many seconds a client may try again."""
+    """Seconds after which a client may retry."""
     is_outage = False
-    """Whether other requests fail as well for the same reason."""
+    """True if other requests fail for the same reason."""
     advice = ""
     """A remedy for operators, logged with the fault."""
 
     def __init__(self, reason: object = "") -> None:
-        # Some drivers give several lines. A fault is logged as one.
+        # Some drivers return several lines. A fault is logged as one line.
         super().__init__(" ".join(f"{self.summary} {reason}".split()))
 
 
 class Unreachable(DatabaseFault):
-    """No connection, or it was lost, before anything was committed."""
+    """The connection failed or was lost before the commit."""
 
     summary = "The database cannot be reached."
     retry_after = 2
@@ -40,54 +40,54 @@ class Unreachable(DatabaseFault):
 
 
 class TooManyConnections(Unreachable):
-    """The server runs, and has as many connections as it allows."""
+    """The server runs, but has reached its connection limit."""
 
-    summary = "The database server takes no more connections."
+    summary = "The database server accepts no more connections."
     advice = "Raise the server's limit of connections, or lower [placement_database]max_pool_size or the number of workers."
 
 
 class Busy(DatabaseFault):
-    """A deadlock, a lock that was not to be had in time, a lost race."""
+    """A deadlock, a lock timeout, or a write conflict."""
 
     summary = "The database was too busy."
 
 
 class Interrupted(Busy):
-    """A statement took too long, or somebody else has ended it. Only of a commit it is not known how far it came."""
+    """A statement timed out or was cancelled. Only an interrupted commit has an unknown outcome."""
 
     summary = "The database was interrupted."
 
 
-class Overtaken(Busy):
-    """The head is not any more where a write took for granted that it is."""
+class HeadMoved(Busy):
+    """An optimistic write found another head than it expected: another writer has committed in between."""
 
-    summary = "Somebody else wrote in between."
+    summary = "Another writer committed first."
 
 
-class Refusing(DatabaseFault):
-    """The database takes no writes at present: it is read-only, full, or does not let us."""
+class NotWritable(DatabaseFault):
+    """The database accepts no writes at present: it is read-only or full, or access is denied."""
 
-    summary = "The database takes no writes at present."
+    summary = "The database accepts no writes at present."
     retry_after = 10
     is_outage = True
 
 
-class ReadOnly(Refusing):
-    """A standby, a server that was set to read-only, or a file without the right to write."""
+class ReadOnly(NotWritable):
+    """A standby, a server set to read-only, or a file without write permission."""
 
     summary = "The database is read-only."
     advice = "Connect to the primary server, or make this database writable."
 
 
-class DiskFull(Refusing):
-    """No space for what is to be written, or an error of the disk."""
+class DiskFull(NotWritable):
+    """The disk is full or failed."""
 
     summary = "The database cannot write to its disk."
     advice = "Check the space on the database server's disk, and the server's log."
 
 
-class NotPermitted(Refusing):
-    """A right is missing, or there is no way in. Whose it would have to be is for the log alone."""
+class NotPermitted(NotWritable):
+    """A missing privilege or a failed login. The name of the user goes into the log only."""
 
     summary = "The database does not permit this."
     advice = "Check the user, the password and the rights of the user in [placement_database]connection."
@@ -96,26 +96,26 @@ class NotPermitted(Refusing):
         super().__init__(f"To the user {user!r}: {reason}" if user else reason)
 
 
-class NoSuchDatabase(Refusing):
-    """The server has no database of the name in the URL."""
+class NoSuchDatabase(NotWritable):
+    """The server has no database with the name in the URL."""
 
     summary = "There is no such database."
     advice = "Correct the name in [placement_database]connection, or create the database and run `plimsoll db sync`."
 
 
-class NotOpened(Refusing):
+class CannotOpenFile(NotWritable):
     """SQLite cannot open the file: it is a directory, or its permissions forbid it."""
 
     summary = "The database file cannot be opened."
     advice = "Check the path in [placement_database]connection, and the owner and mode of the file and its directory."
 
 
-class ValueNotKept(Exception):
-    """The database has no way to keep a text or number that the request gave: a mistake of the request's."""
+class ValueNotStorable(Exception):
+    """The database cannot store a text or number of the request: a client error."""
 
 
-class TooLong(ValueNotKept):
-    """A statement is longer than the database server takes. Splitting does not help: it writes a single value."""
+class StatementTooLong(ValueNotStorable):
+    """A statement is longer than the database server accepts, and cannot be split: it writes a single value."""
 
     def __init__(self, needed: int | None = None, limit: int | None = None) -> None:
         sizes = (
@@ -127,21 +127,21 @@ class TooLong(ValueNotKept):
         )
 
 
-class ConstraintFailed(ValueNotKept):
-    """A CHECK constraint that is not Plimsoll's refuses a row."""
+class ConstraintFailed(ValueNotStorable):
+    """A CHECK constraint that Plimsoll did not create rejects a row."""
 
 
 class OutcomeUnknown(DatabaseFault):
-    """The connection was lost during a commit: it may have happened or not."""
+    """The connection was lost during a commit: the transaction may or may not be committed."""
 
     summary = "The database was lost during a commit."
     retry_after = 2
     is_outage = True
 
 
-def asked_again_if_lost(question: Callable[[], T]) -> T:
-    """The answer to a question that changes nothing: its connection may have been lost long ago, unnoticed."""
+def retry_once_if_lost(read: Callable[[], T]) -> T:
+    """Run a read, and repeat it once if its connection was lost: an idle connection may be dead unnoticed."""
     try:
-        return question()
+        return read()
     except Unreachable:
-        return question()
+        return read()

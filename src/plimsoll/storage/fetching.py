@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of a long answer, fetched by the thousand: one by one takes twice as long, and all at once holds others up."""
+"""Fetch a long result in chunks.
+
+Row by row takes twice as long; the whole result at once blocks other requests.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Select
 
-from plimsoll.runtime.scheduling import give_way
+from plimsoll.runtime.scheduling import yield_to_requests
 
-_AT_ONCE = 5_000
+_CHUNK_ROWS = 5_000
 
 
-def rows(conn: Connection, query: Select[Any]) -> Iterator[Any]:
-    """To be taken to the last one before anything else is asked on this connection."""
+def fetch_rows(conn: Connection, query: Select[Any]) -> Iterator[Any]:
+    """Yield all rows of a query. Consume them all before the next query on this connection."""
     result = conn.execute(query, execution_options={"stream_results": True})
-    for some in result.partitions(_AT_ONCE):
-        yield from some
-        give_way()
+    for chunk in result.partitions(_CHUNK_ROWS):
+        yield from chunk
+        yield_to_requests()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The head: the place of the last committed change in the order of all writes."""
+"""The head: the position of the last committed change in the order of all writes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 
 class Head(NamedTuple):
-    """The number of a change, and the mark that nobody but the writer of it has put there.
+    """The number of a change, and a random mark that its writer chose.
 
-    Two histories may reach the same number: after a restore from a backup, say. They never have the same mark.
+    After a restore from a backup, two histories can reach the same number, but never with the same mark.
     """
 
     seq: int
@@ -20,17 +20,17 @@ class Head(NamedTuple):
 BEGINNING = Head(0, 0)
 """Before the first change."""
 
-GUARD = "plimsoll_head_is_one_row"
-"""The constraint that fails if the head is not where whoever moves it takes it to be: see `moving`."""
+HEAD_GUARD = "plimsoll_head_is_one_row"
+"""The constraint that fails if the head is not at the position that a writer expects: see `move_head_sql`."""
 
-UNGUARDED = "UPDATE plimsoll_head SET id = 2 WHERE id = 1"
-"""What the constraint must not let happen."""
+VIOLATE_HEAD_GUARD = "UPDATE plimsoll_head SET id = 2 WHERE id = 1"
+"""A statement that violates the constraint, to test that the database enforces it."""
 
 QUERY = "SELECT seq, mark FROM plimsoll_head WHERE id = 1"
-"""The head, in words that every database understands: it is asked for at each request."""
+"""Reads the head, in SQL that all databases accept. Runs for each request."""
 
 
-def moving(before: Head, after: Head) -> str:
-    """The statement that moves the head, if it is still where it was; else it fails, and with it the transaction."""
+def move_head_sql(before: Head, after: Head) -> str:
+    """Return the statement that moves the head from `before` to `after`; its transaction fails at another head."""
     still = f"CASE WHEN seq = {before.seq:d} AND mark = {before.mark:d} THEN 1 ELSE 2 END"
     return f"UPDATE plimsoll_head SET id = {still}, seq = {after.seq:d}, mark = {after.mark:d} WHERE id = 1"  # noqa: S608

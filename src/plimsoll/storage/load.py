@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads a whole world from SQL: what a process does at its start, and when it fell too far behind.
+"""Load the whole world from SQL, at the start of a process or when it is too far behind the change log.
 
-Everything that memory holds is checked on the way in: a provider whose tree is broken is left out, as the
-reference leaves it out of its answers, and `plimsoll db verify` names it.
+A provider whose root is missing is left out, as the reference leaves it out of its responses; `plimsoll db verify`
+reports it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, String, Table, cast, func, select
 
-from plimsoll.domain.catalog import Catalog, Term
+from plimsoll.domain.catalog import Catalog, CatalogEntry
 from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import LastIds, World
 from plimsoll.storage import tables as t
-from plimsoll.storage.fetching import rows
+from plimsoll.storage.fetching import fetch_rows
 from plimsoll.storage.sql import Statement
 from plimsoll.storage.usages import load_usages
 
@@ -33,58 +33,60 @@ LAST_IDS = Statement(
     " (SELECT COALESCE(MAX(id), 0) FROM traits),"
     " (SELECT COALESCE(MAX(id), 0) FROM consumer_types)"
 )
-"""See `LastIds`. Rows that have outlived their provider must not become another's."""
+"""See `LastIds`. It counts rows whose provider is deleted: a new provider must not get the id that they refer to."""
 
-_NO_MARKS: frozenset[str] = frozenset()
+_EMPTY: frozenset[str] = frozenset()
 
 
 class Loaded(NamedTuple):
     world: World
-    has_unrecorded: bool
-    """Whether there are allocations without the record of a consumer, from clients of the first days."""
+    has_allocations_without_consumer: bool
+    """True if some allocations have no consumer row, because an old Placement release wrote them."""
 
 
-def load_world(conn: Connection, keeping: DatabaseSemantics = EXACT) -> Loaded:
-    """The world as this connection's transaction sees it."""
-    with _no_collection():
+def load_world(conn: Connection, semantics: DatabaseSemantics = EXACT) -> Loaded:
+    """Return the world that the transaction of this connection reads."""
+    with _gc_disabled():
         classes = _catalog(conn, t.resource_classes)
         traits = _catalog(conn, t.traits)
         consumer_types = _catalog(conn, t.consumer_types)
-        usages, has_unrecorded = load_usages(conn, classes, consumer_types, keeping)
-        world = World.of(_providers(conn, classes, traits), classes, traits, consumer_types, keeping, usages)
-        counting = world.counting_from(LastIds(*conn.exec_driver_sql(LAST_IDS.sql).one()))
-        return Loaded(counting, has_unrecorded)
+        usages, has_allocations_without_consumer = load_usages(conn, classes, consumer_types, semantics)
+        world = World.of(
+            _providers(conn, classes, traits), classes, traits, consumer_types, semantics, usages
+        )
+        counting = world.with_last_ids(LastIds(*conn.exec_driver_sql(LAST_IDS.sql).one()))
+        return Loaded(counting, has_allocations_without_consumer)
 
 
 @contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Nothing of a world is garbage while it is made, and to look for some again and again takes half the time."""
-    was_on = gc.isenabled()
+def _gc_disabled() -> Iterator[None]:
+    """Disable garbage collection: during a load it finds nothing and takes half of the time."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was_on:
+        if was_enabled:
             gc.enable()
 
 
 def _catalog(conn: Connection, table: Table) -> Catalog:
     rows = conn.execute(select(table.c.id, table.c.name, table.c.created_at, table.c.updated_at))
-    return Catalog(Term(id_, name, updated or created) for id_, name, created, updated in rows)
+    return Catalog(CatalogEntry(id_, name, updated or created) for id_, name, created, updated in rows)
 
 
 def _providers(conn: Connection, classes: Catalog, traits: Catalog) -> Iterable[Provider]:
     inventories = _inventories(conn, classes)
     used = _used(conn, classes)
-    provider_traits = _marks(
+    provider_traits = _name_sets(
         conn, t.resource_provider_traits, "trait_id", {term.id: term.name for term in traits}
     )
     a = t.placement_aggregates.c
-    aggregates = _marks(
+    aggregates = _name_sets(
         conn,
         t.resource_provider_aggregates,
         "aggregate_id",
-        {row[0]: row[1] for row in rows(conn, select(a.id, a.uuid))},
+        {row[0]: row[1] for row in fetch_rows(conn, select(a.id, a.uuid))},
     )
     p = t.resource_providers.c
     columns: tuple[Any, ...] = (
@@ -96,7 +98,7 @@ def _providers(conn: Connection, classes: Catalog, traits: Catalog) -> Iterable[
         p.parent_provider_id,
         func.coalesce(p.updated_at, p.created_at),
     )
-    listed = list(rows(conn, select(*columns).order_by(p.id)))
+    listed = list(fetch_rows(conn, select(*columns).order_by(p.id)))
     uuids: dict[int | None, str] = {row.id: row.uuid for row in listed}
     for id_, uuid, name, generation, root_id, parent_id, modified_at in listed:
         root = uuids.get(root_id)
@@ -105,15 +107,15 @@ def _providers(conn: Connection, classes: Catalog, traits: Catalog) -> Iterable[
         yield Provider(
             id=id_,
             uuid=uuid,
-            # The schema allows a provider without a name; it goes by its uuid.
+            # The schema allows a provider without a name; its uuid replaces it.
             name=uuid if name is None else name,
             root=root,
             parent=uuids.get(parent_id),
             generation=generation or 0,
             inventories=inventories.get(id_, {}),
             used=used.get(id_, {}),
-            traits=provider_traits.get(id_, _NO_MARKS),
-            aggregates=aggregates.get(id_, _NO_MARKS),
+            traits=provider_traits.get(id_, _EMPTY),
+            aggregates=aggregates.get(id_, _EMPTY),
             modified_at=modified_at,
         )
 
@@ -132,7 +134,7 @@ def _inventories(conn: Connection, classes: Catalog) -> dict[int, dict[str, Inve
         func.coalesce(i.updated_at, i.created_at),
     )
     found: dict[int, dict[str, Inventory]] = {}
-    for row in rows(conn, select(*columns).order_by(i.id)):
+    for row in fetch_rows(conn, select(*columns).order_by(i.id)):
         provider_id, class_id, total, reserved, min_unit, max_unit, step_size, ratio, modified_at = row
         term = classes.by_id.get(class_id)
         if term is not None:
@@ -148,26 +150,30 @@ def _used(conn: Connection, classes: Catalog) -> dict[int, dict[str, int]]:
         a.resource_provider_id, a.resource_class_id
     )
     found: dict[int, dict[str, int]] = {}
-    for provider_id, class_id, amount in rows(conn, sums):
+    for provider_id, class_id, amount in fetch_rows(conn, sums):
         term = classes.by_id.get(class_id)
         if term is not None:
             found.setdefault(provider_id, {})[term.name] = int(amount)
     return found
 
 
-def _marks(conn: Connection, table: Table, column: str, names: dict[int, str]) -> dict[int, frozenset[str]]:
-    provider_id, mark_id = table.c.resource_provider_id, table.c[column]
-    # One row for each provider, its marks in one text: ten times as many rows take ten times as long.
-    lists = select(provider_id, func.aggregate_strings(cast(mark_id, String(20)), ",")).group_by(provider_id)
-    # Most hosts of a cloud are marked alike: those that are share one set.
+def _name_sets(
+    conn: Connection, table: Table, column: str, names: dict[int, str]
+) -> dict[int, frozenset[str]]:
+    provider_id, member_id = table.c.resource_provider_id, table.c[column]
+    # One row per provider, with all ids in one text: ten times as many rows would take ten times as long.
+    lists = select(provider_id, func.aggregate_strings(cast(member_id, String(20)), ",")).group_by(
+        provider_id
+    )
+    # Most hosts of a cloud have the same traits and aggregates: equal sets are shared.
     by_list: dict[str, frozenset[str]] = {}
     by_set: dict[frozenset[str], frozenset[str]] = {}
     found: dict[int, frozenset[str]] = {}
-    for id_, listed in rows(conn, lists):
-        marks = by_list.get(listed)
-        if marks is None:
-            there = (names.get(int(number)) for number in listed.split(","))
-            marks = frozenset(name for name in there if name is not None)
-            marks = by_list[listed] = by_set.setdefault(marks, marks)
-        found[id_] = marks
+    for id_, listed in fetch_rows(conn, lists):
+        name_set = by_list.get(listed)
+        if name_set is None:
+            looked_up = (names.get(int(number)) for number in listed.split(","))
+            name_set = frozenset(name for name in looked_up if name is not None)
+            name_set = by_list[listed] = by_set.setdefault(name_set, name_set)
+        found[id_] = name_set
     return found

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Registers: the rows of names that others refer to by number. Projects, users, aggregates; none is ever deleted.
+"""Lookup tables map names to ids: projects, users, aggregates. Their rows are never deleted.
 
-A bounded number of rows is remembered, and only once the transaction that may have made them is committed.
+A bounded number of rows is cached, and only after the transaction that may have inserted them is committed.
 """
 
 from __future__ import annotations
@@ -17,49 +17,49 @@ from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
 from plimsoll.storage import tables as t
 from plimsoll.storage.sql import (
     Columns,
-    insertion,
+    format_time,
+    insert_rows,
     query,
-    written,
 )
 
-REMEMBERED = 50_000
-MOST_BYTES = 400_000
-"""Of names in one statement. A character may take 8 bytes: 4, each of them escaped."""
+MAX_CACHED = 50_000
+MAX_STATEMENT_BYTES = 400_000
+"""Bytes of names in one statement. A character can take 8 bytes: 4, each of them escaped."""
 
 
 class Entry(NamedTuple):
-    """A row: its id, and the name as it is kept, which may be spelled otherwise than it was asked for."""
+    """A row: its id, and the stored name, whose spelling may differ from the requested one."""
 
     id: int
     name: str
 
 
 class LookupTable:
-    """The remembered rows of one table, by the names that were asked for."""
+    """The cached rows of one table, by requested name."""
 
-    def __init__(self, column: Column[Any], keeping: DatabaseSemantics = EXACT) -> None:
+    def __init__(self, column: Column[Any], semantics: DatabaseSemantics = EXACT) -> None:
         self.column = column
-        self.key = keeping.key
+        self.key = semantics.key
         assert isinstance(column.type, String)
         assert column.type.length is not None
-        self.most_at_once = MOST_BYTES // (8 * column.type.length)
-        """Names in one statement."""
-        self.known: dict[str, Entry] = {}
+        self.max_names = MAX_STATEMENT_BYTES // (8 * column.type.length)
+        """Maximum number of names in one statement."""
+        self.cached: dict[str, Entry] = {}
         self.columns = Columns(column.table, (column.name, "created_at"))
         self.query = f"SELECT id, {column.name} FROM {column.table.name} WHERE {column.name} IN (...)"  # noqa: S608
 
-    def forget(self) -> None:
-        """The database may be another than the one that they were read from."""
-        self.known = {}
+    def clear_cache(self) -> None:
+        """Drop all cached rows: the database may have been replaced."""
+        self.cached = {}
 
-    def remember(self, found: dict[str, Entry]) -> None:
-        if len(self.known) + len(found) > REMEMBERED:
-            self.known = {}
-        self.known.update(found)
+    def cache_entries(self, found: dict[str, Entry]) -> None:
+        if len(self.cached) + len(found) > MAX_CACHED:
+            self.cached = {}
+        self.cached.update(found)
 
 
-class Reading:
-    """Registers as one transaction sees them. `remember` after the commit."""
+class LookupSession:
+    """Lookup tables as one transaction reads them. Call `cache_entries` after the commit."""
 
     __slots__ = ("_conn", "_found", "_now", "_pause")
 
@@ -69,78 +69,78 @@ class Reading:
         self._pause = pause
         self._found: dict[LookupTable, dict[str, Entry]] = {}
 
-    def entries(self, register: LookupTable, names: Set[str]) -> Mapping[str, Entry]:
-        """The rows of these names, and perhaps of others; rows are made for new ones."""
-        known = register.known
-        if known.keys() >= names:
-            return known
-        found = self._found.setdefault(register, {})
-        missing = [name for name in sorted(names) if name not in found and name not in known]
+    def entries(self, table: LookupTable, names: Set[str]) -> Mapping[str, Entry]:
+        """Return the rows of these names, and perhaps of others; insert rows for new names."""
+        cached = table.cached
+        if cached.keys() >= names:
+            return cached
+        found = self._found.setdefault(table, {})
+        missing = [name for name in sorted(names) if name not in found and name not in cached]
         if missing:
-            found.update(self._looked_up(register, missing))
+            found.update(self._fetch_or_insert(table, missing))
         entries: dict[str, Entry] = {}
         for name in names:
-            entries[name] = found.get(name) or known[name]
+            entries[name] = found.get(name) or cached[name]
             self._pause()
         return entries
 
-    def remember(self) -> None:
-        for register, found in self._found.items():
-            register.remember(found)
+    def cache_entries(self) -> None:
+        for table, found in self._found.items():
+            table.cache_entries(found)
 
-    def _looked_up(self, register: LookupTable, names: list[str]) -> dict[str, Entry]:
-        there: dict[str, Entry] = {}
-        for start in range(0, len(names), register.most_at_once):
-            there |= self._found_or_made(register, names[start : start + register.most_at_once])
+    def _fetch_or_insert(self, table: LookupTable, names: list[str]) -> dict[str, Entry]:
+        rows_by_key: dict[str, Entry] = {}
+        for start in range(0, len(names), table.max_names):
+            rows_by_key |= self._get_or_insert(table, names[start : start + table.max_names])
             self._pause()
         found: dict[str, Entry] = {}
         for name in names:
-            found[name] = there[register.key(name)]
+            found[name] = rows_by_key[table.key(name)]
             self._pause()
         return found
 
-    def _found_or_made(self, register: LookupTable, names: list[str]) -> dict[str, Entry]:
-        """Rows by the keys of their names."""
-        there = self._rows(register, names)
+    def _get_or_insert(self, table: LookupTable, names: list[str]) -> dict[str, Entry]:
+        """Return rows by the key of their name."""
+        rows_by_key = self._rows(table, names)
         self._pause()
-        new = {key: name for name in reversed(names) if (key := register.key(name)) not in there}
+        new = {key: name for name in reversed(names) if (key := table.key(name)) not in rows_by_key}
         if len(new) == 1:
             ((key, name),) = new.items()
-            there[key] = Entry(self._made(register.column, name), name)
+            rows_by_key[key] = Entry(self._insert_one(table.column, name), name)
         elif new:
-            at = written(self._conn.dialect, self._now)
+            at = format_time(self._conn.dialect, self._now)
             rows = [(name, at) for name in sorted(new.values())]
-            for statement in insertion(self._conn.dialect, register.columns, rows):
+            for statement in insert_rows(self._conn.dialect, table.columns, rows):
                 self._conn.exec_driver_sql(statement.sql, tuple(statement.values))
                 self._pause()
-            there |= self._rows(register, [*new.values()])
-        return there
+            rows_by_key |= self._rows(table, [*new.values()])
+        return rows_by_key
 
-    def _rows(self, register: LookupTable, names: list[str]) -> dict[str, Entry]:
-        asked = query(self._conn.dialect, register.query, names)
-        rows = self._conn.exec_driver_sql(asked.sql, tuple(asked.values)).all()
+    def _rows(self, table: LookupTable, names: list[str]) -> dict[str, Entry]:
+        statement = query(self._conn.dialect, table.query, names)
+        rows = self._conn.exec_driver_sql(statement.sql, tuple(statement.values)).all()
         entries: dict[str, Entry] = {}
         for row in rows:
             entry = Entry(*row)
-            entries[register.key(entry.name)] = entry
+            entries[table.key(entry.name)] = entry
             self._pause()
         return entries
 
-    def _made(self, column: Column[Any], name: str) -> int:
-        made = self._conn.execute(insert(column.table), {column.name: name, "created_at": self._now})
-        key = made.inserted_primary_key
+    def _insert_one(self, column: Column[Any], name: str) -> int:
+        result = self._conn.execute(insert(column.table), {column.name: name, "created_at": self._now})
+        key = result.inserted_primary_key
         assert key is not None
         return int(key[0])
 
 
 class LookupTables:
-    """All of them, for one database."""
+    """All lookup tables of one database."""
 
-    def __init__(self, keeping: DatabaseSemantics = EXACT) -> None:
-        self.projects = LookupTable(t.projects.c.external_id, keeping)
-        self.users = LookupTable(t.users.c.external_id, keeping)
-        self.aggregates = LookupTable(t.placement_aggregates.c.uuid, keeping)
+    def __init__(self, semantics: DatabaseSemantics = EXACT) -> None:
+        self.projects = LookupTable(t.projects.c.external_id, semantics)
+        self.users = LookupTable(t.users.c.external_id, semantics)
+        self.aggregates = LookupTable(t.placement_aggregates.c.uuid, semantics)
 
-    def forget(self) -> None:
-        for register in (self.projects, self.users, self.aggregates):
-            register.forget()
+    def clear_cache(self) -> None:
+        for table in (self.projects, self.users, self.aggregates):
+            table.clear_cache()

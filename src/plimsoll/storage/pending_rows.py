@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rows that are added, changed and removed, gathered in the order in which that comes.
+"""Inserts, updates and deletes of single rows, collected in their order.
 
-Rows that are added to a table one after the other go in one statement.
+Consecutive inserts into the same columns become one statement.
 """
 
 from __future__ import annotations
@@ -16,49 +16,49 @@ from plimsoll.storage.sql import (
     Columns,
     Row,
     Statement,
-    insertion,
-    removal,
-    setting,
+    delete_where,
+    insert_rows,
+    update_where,
 )
 
 
 class PendingRows:
-    """What a batch of commands does to rows, one by one."""
+    """Inserts, updates and deletes of one batch of commands, in order."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._statements: list[Statement] = []
-        self._place: Columns | None = None
+        self._columns: Columns | None = None
         self._added: list[Row] = []
-        self.numbered: dict[str, int] = {}
-        """How many rows have brought ids that the database would have given them, by the name of the table."""
+        self.explicit_id_counts: dict[str, int] = {}
+        """By table name: number of rows inserted with an explicit id into a table that could generate it."""
 
     def add(self, columns: Columns, rows: Iterable[Row]) -> None:
-        if columns is not self._place:
-            self._write_added()
-            self._place = columns
+        if columns is not self._columns:
+            self._flush_added()
+            self._columns = columns
         self._added += rows
 
-    def add_numbered(self, columns: Columns, row: Row) -> None:
-        """Adds a row that has an id, to a table whose rows the database can number by itself."""
+    def add_with_id(self, columns: Columns, row: Row) -> None:
+        """Insert a row with an explicit id into a table for which the database can generate ids."""
         self.add(columns, (row,))
         table = columns.table.name
-        self.numbered[table] = self.numbered.get(table, 0) + 1
+        self.explicit_id_counts[table] = self.explicit_id_counts.get(table, 0) + 1
 
     def change(self, table: Table, where: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        self._write_added()
-        self._statements.append(setting(self._dialect, table, where, values))
+        self._flush_added()
+        self._statements.append(update_where(self._dialect, table, where, values))
 
     def remove(self, table: Table, where: Mapping[str, Sequence[Any]]) -> None:
-        """Those that have one of these values in each of these columns."""
-        self._write_added()
-        self._statements += removal(self._dialect, table, where)
+        """Delete the rows that have one of the given values in each given column."""
+        self._flush_added()
+        self._statements += delete_where(self._dialect, table, where)
 
     def statements(self) -> list[Statement]:
-        self._write_added()
+        self._flush_added()
         return self._statements
 
-    def _write_added(self) -> None:
-        if self._place is not None and self._added:
-            self._statements += insertion(self._dialect, self._place, self._added)
+    def _flush_added(self) -> None:
+        if self._columns is not None and self._added:
+            self._statements += insert_rows(self._dialect, self._columns, self._added)
             self._added = []

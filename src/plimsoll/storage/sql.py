@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Statements in the words of the driver, for what writes run: SQLAlchemy's way costs more than the database.
+"""SQL text of the statements of writes: SQLAlchemy takes longer to compile them than the database to run them.
 
-They are made here and run together by the dialect, in one round trip where the driver can. Tables and columns
-are named by the code alone; values always go as parameters.
+The dialect runs them together, in one round trip if the driver can. Names of tables and columns come from the code
+only; values are always parameters.
 """
 
 from __future__ import annotations
@@ -18,145 +18,155 @@ from sqlalchemy import DateTime, Dialect, Table
 
 Row = Sequence[Any]
 
-MOST_PARAMETERS = 5_000
+MAX_PARAMETERS = 5_000
 """Parameters of one statement. SQLite allows 32,766, but a statement must also fit into MariaDB's smallest usual packet
-of 1 MB, and SQLite runs it without a pause."""
+of 1 MB, and SQLite runs it without yielding to other requests."""
 
 
-MOST_CHANGED = 250
-"""Rows that one statement changes: databases compare the key of each row with the keys of all of them."""
+MAX_UPDATED = 250
+"""Rows that one statement updates: databases compare the key of each row with all keys of the statement."""
 
 
 class Statement(NamedTuple):
-    """Words with a mark in the place of each value. Where a mark is `%s`, there is no other percent sign in them."""
+    """SQL text with a placeholder for each value. If placeholders are `%s`, it contains no other percent sign."""
 
     sql: str
     values: Sequence[Any] = ()
 
 
 class Columns(NamedTuple):
-    """Columns of a table, in the order in which rows have their values."""
+    """Columns of a table, in the order of the values in a row."""
 
     table: Table
     names: tuple[str, ...]
 
 
-@lru_cache(maxsize=16)  # all rows of a batch have the same few
-def written(dialect: Dialect, time: datetime) -> str:
-    """A time as this database reads it; SQLite keeps it like that."""
-    return _writer_of_times(dialect)(time)
+@lru_cache(maxsize=16)  # the rows of a batch have few different times
+def format_time(dialect: Dialect, time: datetime) -> str:
+    """Return a time as text that this database parses; SQLite stores this text."""
+    return _time_formatter(dialect)(time)
 
 
 @lru_cache(maxsize=16)
-def _writer_of_times(dialect: Dialect) -> Callable[[datetime], str]:
+def _time_formatter(dialect: Dialect) -> Callable[[datetime], str]:
     return DateTime().dialect_impl(dialect).bind_processor(dialect) or str
 
 
 def query(dialect: Dialect, sql: str, values: Sequence[Any]) -> Statement:
-    """A query that says `IN (...)` once, of these values."""
+    """Return a query whose one `IN (...)` has these values."""
     return Statement(_query(dialect, sql, len(values)), values)
 
 
 @lru_cache(maxsize=128)
 def _query(dialect: Dialect, sql: str, size: int) -> str:
-    return sql.replace("(...)", _group(dialect, size))
+    return sql.replace("(...)", _placeholders(dialect, size))
 
 
 def queries(dialect: Dialect, sql: str, values: Sequence[Any]) -> list[Statement]:
-    """Split a query with `IN (...)` into as many as its values need; their rows add up to those of one query."""
-    return [query(dialect, sql, some) for some in _chunks(values, MOST_PARAMETERS)]
+    """Split a query with `IN (...)` by MAX_PARAMETERS; the results together are those of one query."""
+    return [query(dialect, sql, chunk) for chunk in _chunks(values, MAX_PARAMETERS)]
 
 
-def insertion(dialect: Dialect, columns: Columns, rows: Sequence[Row]) -> list[Statement]:
-    """Adds rows."""
-    begin, group, most = _insertion(dialect, columns)
-    if len(rows) > most:
-        return [each for some in _chunks(rows, most) for each in insertion(dialect, columns, some)]
-    return [Statement(begin + ", ".join([group] * len(rows)), [*chain.from_iterable(rows)])]
+def insert_rows(dialect: Dialect, columns: Columns, rows: Sequence[Row]) -> list[Statement]:
+    """Return the statements that insert rows."""
+    prefix, placeholders, max_rows = _insert_rows(dialect, columns)
+    if len(rows) > max_rows:
+        return [each for chunk in _chunks(rows, max_rows) for each in insert_rows(dialect, columns, chunk)]
+    return [Statement(prefix + ", ".join([placeholders] * len(rows)), [*chain.from_iterable(rows)])]
 
 
 @lru_cache(maxsize=256)
-def _insertion(dialect: Dialect, columns: Columns) -> tuple[str, str, int]:
+def _insert_rows(dialect: Dialect, columns: Columns) -> tuple[str, str, int]:
     table, names = columns
-    begin = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES "  # noqa: S608
-    return begin, _group(dialect, len(names)), MOST_PARAMETERS // len(names)
+    prefix = f"INSERT INTO {table.name} ({', '.join(names)}) VALUES "  # noqa: S608
+    return prefix, _placeholders(dialect, len(names)), MAX_PARAMETERS // len(names)
 
 
-def change(
-    dialect: Dialect, columns: Columns, rows: Sequence[Row], alike: tuple[str, Any]
+def update_rows(
+    dialect: Dialect, columns: Columns, rows: Sequence[Row], constant: tuple[str, Any]
 ) -> list[Statement]:
-    """Changes the rows whose first column has the first value. `alike` is one more column, which all get alike."""
+    """Return the statements that update rows by their first column, the key.
+
+    `constant` is one more column and its value, the same for all rows.
+    """
     table, (key, *names) = columns
-    same, value_alike = alike
+    constant_name, constant_value = constant
     if len(rows) == 1:
         (value, *values) = rows[0]
-        sql = _setting(dialect, table, (*names, same), (key,))
-        return [Statement(sql, [*values, value_alike, value])]
-    begin, when = _change(dialect, columns, same)
+        sql = _update_where(dialect, table, (*names, constant_name), (key,))
+        return [Statement(sql, [*values, constant_value, value])]
+    prefix, when = _update_rows(dialect, columns, constant_name)
     statements = []
-    for some in _chunks(rows, MOST_CHANGED):
-        keys, *each = zip(*some, strict=True)
+    for chunk in _chunks(rows, MAX_UPDATED):
+        keys, *each = zip(*chunk, strict=True)
         cases = [chain.from_iterable(zip(keys, values, strict=True)) for values in each]
-        sql = begin.replace(when, when * len(some)) + _group(dialect, len(some))
-        statements.append(Statement(sql, [*chain.from_iterable(cases), value_alike, *keys]))
+        sql = prefix.replace(when, when * len(chunk)) + _placeholders(dialect, len(chunk))
+        statements.append(Statement(sql, [*chain.from_iterable(cases), constant_value, *keys]))
     return statements
 
 
 @lru_cache(maxsize=64)
-def _change(dialect: Dialect, columns: Columns, same: str) -> tuple[str, str]:
-    """The statement for one row, up to the keys, and what is said in it of each row."""
+def _update_rows(dialect: Dialect, columns: Columns, constant_name: str) -> tuple[str, str]:
+    """Return the statement for one row, without its keys, and the part to repeat for each row."""
     table, (key, *names) = columns
-    place = _mark(dialect)
-    when = f" WHEN {place} THEN {place}"
-    # The column at the end tells the type, where all values are NULL.
+    placeholder = _placeholder(dialect)
+    when = f" WHEN {placeholder} THEN {placeholder}"
+    # ELSE with the column gives the CASE a type if all values are NULL.
     cases = [f"{name} = CASE {key}{when} ELSE {name} END" for name in names]
-    return f"UPDATE {table.name} SET {', '.join(cases)}, {same} = {place} WHERE {key} IN ", when  # noqa: S608
+    assignments = f"{', '.join(cases)}, {constant_name} = {placeholder}"
+    return f"UPDATE {table.name} SET {assignments} WHERE {key} IN ", when  # noqa: S608
 
 
-def setting(dialect: Dialect, table: Table, where: Mapping[str, Any], values: Mapping[str, Any]) -> Statement:
-    """Changes the rows that have these values to have those."""
-    sql = _setting(dialect, table, tuple(values), tuple(where))
+def update_where(
+    dialect: Dialect, table: Table, where: Mapping[str, Any], values: Mapping[str, Any]
+) -> Statement:
+    """Return the statement that sets `values` in the rows that match `where`."""
+    sql = _update_where(dialect, table, tuple(values), tuple(where))
     return Statement(sql, [*values.values(), *where.values()])
 
 
 @lru_cache(maxsize=64)
-def _setting(dialect: Dialect, table: Table, columns: tuple[str, ...], where: tuple[str, ...]) -> str:
-    place = _mark(dialect)
+def _update_where(dialect: Dialect, table: Table, columns: tuple[str, ...], where: tuple[str, ...]) -> str:
+    placeholder = _placeholder(dialect)
     return (
-        f"UPDATE {table.name} SET {', '.join(f'{column} = {place}' for column in columns)}"  # noqa: S608
-        f" WHERE {' AND '.join(f'{column} = {place}' for column in where)}"
+        f"UPDATE {table.name} SET {', '.join(f'{column} = {placeholder}' for column in columns)}"  # noqa: S608
+        f" WHERE {' AND '.join(f'{column} = {placeholder}' for column in where)}"
     )
 
 
-def removal(dialect: Dialect, table: Table, where: Mapping[str, Sequence[Any]]) -> list[Statement]:
-    """Delete the rows that have one of these values in each of these columns. Only the last may have many values."""
+def delete_where(dialect: Dialect, table: Table, where: Mapping[str, Sequence[Any]]) -> list[Statement]:
+    """Return the statements that delete the rows with one of the values in each column.
+
+    Only the last column may have many values.
+    """
     *_, last = where
     return [
-        _removal(dialect, table, {**where, last: some}) for some in _chunks(where[last], MOST_PARAMETERS // 2)
+        _delete_where(dialect, table, {**where, last: chunk})
+        for chunk in _chunks(where[last], MAX_PARAMETERS // 2)
     ]
 
 
-def _removal(dialect: Dialect, table: Table, where: Mapping[str, Sequence[Any]]) -> Statement:
-    conditions = [f"{column} IN {_group(dialect, len(values))}" for column, values in where.items()]
+def _delete_where(dialect: Dialect, table: Table, where: Mapping[str, Sequence[Any]]) -> Statement:
+    conditions = [f"{column} IN {_placeholders(dialect, len(values))}" for column, values in where.items()]
     return Statement(
         f"DELETE FROM {table.name} WHERE {' AND '.join(conditions)}",  # noqa: S608
         [*chain.from_iterable(where.values())],
     )
 
 
-def deletion(dialect: Dialect, table: Table, key: str, keys: Sequence[Any]) -> list[Statement]:
-    """Removes all rows with one of these keys."""
+def delete_by_key(dialect: Dialect, table: Table, key: str, keys: Sequence[Any]) -> list[Statement]:
+    """Return the statements that delete all rows with one of these keys."""
     sql = f"DELETE FROM {table.name} WHERE {key} IN (...)"  # noqa: S608
     return queries(dialect, sql, keys)
 
 
-def _mark(dialect: Dialect) -> str:
-    """How the driver writes the place of a value."""
+def _placeholder(dialect: Dialect) -> str:
+    """Return the placeholder for a value that the driver uses."""
     return "?" if dialect.paramstyle == "qmark" else "%s"
 
 
-def _group(dialect: Dialect, size: int) -> str:
-    return f"({', '.join([_mark(dialect)] * size)})"
+def _placeholders(dialect: Dialect, size: int) -> str:
+    return f"({', '.join([_placeholder(dialect)] * size)})"
 
 
 def _chunks(rows: Sequence[Any], size: int) -> Sequence[Sequence[Any]]:

@@ -3,8 +3,8 @@
 """Every table, as SQLAlchemy Core objects.
 
 The tables in `reference` are those of openstack-placement 16.0.0 at its schema revision REFERENCE_HEAD, down
-to the names of their constraints, so that either service can run on the other's database. Those in `own`
-carry the prefix `plimsoll_` and hold what Plimsoll adds: the head and the change log.
+to the names of their constraints, so that either service can run on the other's database. The tables in `own`
+have the prefix `plimsoll_`: the head and the change log.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import mysql
 
-from plimsoll.storage.head import GUARD
+from plimsoll.storage.head import HEAD_GUARD
 
 REFERENCE_HEAD = "a082b8bb98d0"
 
-# Oldest first. A database at any but the last was left there by an older Placement.
+# Oldest first. A database at any revision but the last was migrated by an older Placement.
 REFERENCE_REVISIONS = ("b4ed3a175331", "611cd6dffd7b", "b5c396305c25", "422ece571366", REFERENCE_HEAD)
 
 REFERENCE_VERSION_TABLE = "alembic_version"
 OWN_VERSION_TABLE = "plimsoll_alembic_version"
 
-# The newest of `migrations/versions`, said here too so that a service whose tables are current need not load them.
+# The newest of `migrations/versions`, repeated here: a service whose tables are current does not load them.
 OWN_HEAD = "0002"
 
 reference = MetaData()
@@ -80,7 +80,7 @@ resource_providers = Table(
     Column("generation", Integer),
     Column("root_provider_id", Integer),
     Column("parent_provider_id", Integer),
-    # In this order, here and below: MySQL names them after it.
+    # The order matters, here and below: MySQL derives names from it.
     ForeignKeyConstraint(["parent_provider_id"], ["resource_providers.id"]),
     ForeignKeyConstraint(["root_provider_id"], ["resource_providers.id"]),
     UniqueConstraint("uuid", name="uniq_resource_providers0uuid"),
@@ -89,7 +89,7 @@ resource_providers = Table(
     Index("resource_providers_parent_provider_id_idx", "parent_provider_id"),
 )
 
-# Inventories, allocations and aggregates have no foreign keys upstream either: `checks` looks after them.
+# Like the reference, inventories, allocations and aggregates have no foreign keys: `integrity` checks them.
 inventories = Table(
     "inventories",
     reference,
@@ -117,7 +117,7 @@ allocations = Table(
     *_timestamps(),
     Column("id", Integer, primary_key=True),
     Column("resource_provider_id", Integer, nullable=False),
-    # The consumer's uuid: unlike its neighbours this column names no row id.
+    # The consumer's uuid: unlike the columns beside it, this one holds no row id.
     Column("consumer_id", String(36), nullable=False),
     Column("resource_class_id", Integer, nullable=False),
     Column("used", Integer, nullable=False),
@@ -211,7 +211,7 @@ reference_version = Table(
     PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
 )
 
-# A 64-bit number everywhere; SQLite spells the one that is also the row's own address INTEGER.
+# 64 bits on all databases; SQLite requires INTEGER for a primary key that is the rowid.
 _SEQUENCE = BigInteger().with_variant(Integer, "sqlite")
 
 own_version = Table(
@@ -227,7 +227,7 @@ head = Table(
     Column("id", SmallInteger, primary_key=True, autoincrement=False),
     Column("seq", BigInteger, nullable=False),
     Column("mark", BigInteger, nullable=False, server_default=text("0")),
-    CheckConstraint("id = 1", name=GUARD),
+    CheckConstraint("id = 1", name=HEAD_GUARD),
 )
 
 changes = Table(
@@ -240,6 +240,6 @@ changes = Table(
     Column("project_id", String(255)),
     Column("operation", String(64), nullable=False),
     Column("effects", Text().with_variant(mysql.LONGTEXT(), "mysql", "mariadb"), nullable=False),
-    # Whose write it was: every batch of writes has a number of its own.
+    # Identifies the write: every batch has its own random number.
     Column("mark", BigInteger, nullable=False, server_default=text("0")),
 )

@@ -2,8 +2,8 @@
 
 """`python -m tests.attacks.fuzz --seed N --requests M --database ENGINE`: mutated requests, checked.
 
-Exits with 1 if an answer, the log, the worker or the state is wrong. `--only NUMBER` sends one request again and prints
-its answer.
+Exits with 1 if a response, the log, the worker or the state is wrong. `--only NUMBER` sends one request again and prints
+its response.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def _run(target: Target, options: argparse.Namespace) -> int:
         for each in (*result.failures, *result.problems):
             print(each, flush=True)
         if result.unavailable:
-            print("answered 503:", *result.unavailable)
+            print("requests with a 503:", *result.unavailable)
         sent = sum(total.statuses.values())
         print(f"{sent} requests on {options.database}, seed {options.seed}, {rate(sent, begun)}", flush=True)
         if not result.is_good:
             return 1
-    print("answers:", ", ".join(f"{count} x {status}" for status, count in sorted(total.statuses.items())))
+    print("responses:", ", ".join(f"{count} x {status}" for status, count in sorted(total.statuses.items())))
     print("no unexpected error, no traceback, the same worker, state equal to SQL")
     return 0
 
@@ -63,8 +63,8 @@ def _repeat(target: Target, seed: int, number: int) -> int:
         connection.send(content)
         if each.is_torn:
             connection.end_sending()
-        answer = connection.response(each.method)
-    print(answer.status, answer.headers, answer.body, sep="\n")
+        response = connection.response(each.method)
+    print(response.status, response.headers, response.body, sep="\n")
     print("\n".join(target.log().splitlines()[-40:]))
     return 0
 
@@ -75,7 +75,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--requests", type=int, default=2_000)
     parser.add_argument("--database", choices=ENGINES, default="sqlite")
     parser.add_argument(
-        "--only", type=int, help="send the request with this number alone, and print the answer"
+        "--only", type=int, help="send the request with this number alone, and print the response"
     )
     return parser.parse_args()
 

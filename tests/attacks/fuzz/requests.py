@@ -64,17 +64,17 @@ class Generations:
         head = re.sub(rb"Content-Length: \d+", b"Content-Length: %d" % len(body), head)
         return head + blank + body
 
-    def learn(self, fuzzed: Fuzzed, answer: Response) -> None:
-        """Read generations from a successful answer. What is stale leads to a 409, which is an answer too."""
-        if answer.status == 204 and fuzzed.method == "DELETE":
+    def record_generations(self, fuzzed: Fuzzed, response: Response) -> None:
+        """Read generations from a successful response. A stale one leads to a 409, which is a valid response too."""
+        if response.status == 204 and fuzzed.method == "DELETE":
             with self._lock:
                 for uuid in (*PROVIDERS, *CONSUMERS):
                     if fuzzed.path.endswith(uuid):
                         self._seen.pop(uuid, None)
-        if answer.status != 200 or not answer.body:
+        if response.status != 200 or not response.body:
             return
         with suppress(ValueError, TypeError, KeyError), self._lock:
-            document = answer.json
+            document = response.json
             for uuid, generation in _generations(fuzzed.path, document):
                 self._seen[uuid] = generation
 

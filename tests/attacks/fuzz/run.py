@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sends fuzzed requests on several connections and checks each answer, the log, the worker and the state."""
+"""Send fuzzed requests on several connections; check each response, the log, the worker and the state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.attacks.target import Target
 
 CONNECTIONS = 6
 SECONDS = 30.0
-SHOWN = 20
+MAX_SHOWN = 20
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Result:
 
 
 def build(target: Target) -> None:
-    """Providers with inventories, so that many of the requests find what they ask for."""
+    """Providers with inventories, so that many of the requests refer to existing objects."""
     for number, provider in enumerate(PROVIDERS):
         parent = PROVIDERS[0] if number in (1, 2) else None
         totals = {"VCPU": 100, "MEMORY_MB": 100, "DISK_GB": 100}
@@ -63,7 +63,7 @@ def run(target: Target, seed: int, numbers: range) -> Result:
             while True:
                 with lock:
                     number = next(upcoming, None)
-                    if number is None or len(result.failures) >= SHOWN:
+                    if number is None or len(result.failures) >= MAX_SHOWN:
                         return
                 each = fuzzed(seed, number)
                 content = generations.fill_in(each.content)
@@ -89,9 +89,9 @@ def run(target: Target, seed: int, numbers: range) -> Result:
 
 def problems_of(target: Target, worker: int, exceptions: int) -> list[str]:
     found = []
-    if target.workers_now() != [worker]:
+    if target.worker_pids() != [worker]:
         found.append("the worker has died or was replaced")
-    elif target.ask("GET", "/resource_providers").status != 200:
+    elif target.send("GET", "/resource_providers").status != 200:
         found.append("the service does not list its providers")
     if target.exceptions() > exceptions:
         found.append("the log has a traceback:\n" + _first_traceback(target.log()))
@@ -116,7 +116,7 @@ class _Sender:
     def __init__(self, target: Target, generations: Generations) -> None:
         self._target = target
         self._generations = generations
-        self._kept: RawConnection | None = None
+        self._connection: RawConnection | None = None
 
     def __enter__(self) -> _Sender:
         return self
@@ -125,27 +125,27 @@ class _Sender:
         self._drop()
 
     def send(self, each: Fuzzed, content: bytes) -> tuple[int, str | None]:
-        """The status, and what is wrong with the answer."""
+        """Send a request; return the status, and the problem of the response or None."""
         if each.is_torn:
             return self._send_torn(each, content)
         for attempt in itertools.count():
-            is_fresh = self._kept is None
-            self._kept = self._kept or self._target.connect(SECONDS)
+            is_fresh = self._connection is None
+            self._connection = self._connection or self._target.connect(SECONDS)
             try:
-                self._kept.send(content)
-                answer = self._kept.response(each.method)
+                self._connection.send(content)
+                response = self._connection.response(each.method)
             except (Closed, OSError) as gone:
                 self._drop()
                 if is_fresh or attempt:
-                    return 0, f"no answer: {gone!r}"
+                    return 0, f"no response: {gone!r}"
                 continue  # an idle connection may be closed at any time
             except TooLate:
                 self._drop()
-                return 0, f"no answer within {SECONDS} s"
-            if answer.is_closing:
+                return 0, f"no response within {SECONDS} s"
+            if response.is_closing:
                 self._drop()
-            self._generations.learn(each, answer)
-            return answer.status, wrong_with(each, answer)
+            self._generations.record_generations(each, response)
+            return response.status, problem_with(each, response)
         raise AssertionError("unreachable")
 
     def _send_torn(self, each: Fuzzed, content: bytes) -> tuple[int, str | None]:
@@ -156,52 +156,52 @@ class _Sender:
             try:
                 # A mutation can turn one request into several.
                 for _ in range(50):
-                    answer = connection.response(_method_of(content))
-                    statuses.append(answer.status)
-                    if answer.status >= 500 and not is_deliberate(answer):
-                        return answer.status, f"{answer.status}: {answer.body[:500]!r}"
+                    response = connection.response(_method_of(content))
+                    statuses.append(response.status)
+                    if response.status >= 500 and not is_deliberate(response):
+                        return response.status, f"{response.status}: {response.body[:500]!r}"
             except (Closed, ValueError, AssertionError):  # a response to HEAD among them has no body
                 pass
             except TooLate:
-                return 0, f"the connection is open {SECONDS} s after its end, answers {statuses}"
+                return 0, f"the connection is open {SECONDS} s after its end, responses {statuses}"
             return statuses[0] if statuses else 0, None
 
     def _drop(self) -> None:
-        if self._kept is not None:
-            self._kept.close()
-            self._kept = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 def _method_of(content: bytes) -> str:
     return "HEAD" if content.lstrip().startswith(b"HEAD") else "GET"
 
 
-def is_deliberate(answer: Response) -> bool:
+def is_deliberate(response: Response) -> bool:
     """A 503 with an explanation, or a 501 or 505 of the HTTP layer."""
-    if answer.status in (501, 505):
-        return answer.has_error_shape or not answer.body
-    return answer.status == 503 and ("retry-after" in answer.headers or answer.has_error_shape)
+    if response.status in (501, 505):
+        return response.has_error_shape or not response.body
+    return response.status == 503 and ("retry-after" in response.headers or response.has_error_shape)
 
 
-def wrong_with(each: Fuzzed, answer: Response) -> str | None:
+def problem_with(each: Fuzzed, response: Response) -> str | None:
     """The rule that the response to a complete request violates, or None."""
-    if answer.status >= 500 and not is_deliberate(answer):
-        return f"{answer.status}: {answer.body[:500]!r}"
-    if each.method == "HEAD" or answer.status == 401 or each.path.startswith("/healthz"):
+    if response.status >= 500 and not is_deliberate(response):
+        return f"{response.status}: {response.body[:500]!r}"
+    if each.method == "HEAD" or response.status == 401 or each.path.startswith("/healthz"):
         return None
-    if answer.status == 204 and answer.body:
+    if response.status == 204 and response.body:
         return "204 with a body"
-    is_json = answer.headers.get("content-type", "").startswith("application/json")
-    if answer.status >= 400:
-        if each.accepts_json and not answer.has_error_shape:
-            return f"{answer.status} without the error shape: {answer.body[:300]!r}"
-        if len(answer.body) > 20_000:
-            return f"an error of {len(answer.body)} bytes"
-    elif answer.body and is_json:
+    is_json = response.headers.get("content-type", "").startswith("application/json")
+    if response.status >= 400:
+        if each.accepts_json and not response.has_error_shape:
+            return f"{response.status} without the error shape: {response.body[:300]!r}"
+        if len(response.body) > 20_000:
+            return f"an error of {len(response.body)} bytes"
+    elif response.body and is_json:
         try:
-            answer.json  # noqa: B018
+            response.json  # noqa: B018
         except ValueError:
-            return f"{answer.status} with broken JSON: {answer.body[:300]!r}"
+            return f"{response.status} with broken JSON: {response.body[:300]!r}"
     return None
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Connections: which requests they carry, in which order they are answered, and when they end."""
+"""Connections: their requests, the order of responses, and when they end."""
 
 from tests.attacks.rfc.case import CHUNKED, LAST, Case, Then, chunk, create, document, each, get, one_of
 
@@ -149,7 +149,7 @@ PIPELINES = [
         _OPEN,
     ),
     Case(
-        "an answer of each kind",
+        "a response of each kind",
         "9112 9.3.2",
         get() + get("/nowhere", "X-Auth-Token: admin") + get("/healthz"),
         each(200, 404, 200),

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A Placement in plain Python, written from the API's rules alone: what the auditor expects of the real one.
+"""A Placement in plain Python, written from the API's rules alone: the auditor's expected behaviour.
 
-`respond` answers a request in a world and says which world it leaves. Worlds never change, so that the auditor
-can hold many of them and go back.
+`respond` returns the response to a request in a state, and the next state. States are immutable, so the auditor can
+hold many of them and backtrack.
 """
 
-from tests.audit.model.answers import Said, fits
+from tests.audit.model.responses import Response, fits
 from tests.audit.model.routes import respond
-from tests.audit.model.world import EMPTY, World
+from tests.audit.model.state import EMPTY, State
 
-__all__ = ["EMPTY", "Said", "World", "fits", "respond"]
+__all__ = ["EMPTY", "Response", "State", "fits", "respond"]

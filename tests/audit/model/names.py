@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Custom resource classes and traits: made, asked for, removed when nothing uses them."""
+"""Rules for custom resource classes and traits: create, read, and delete while unused."""
 
 from __future__ import annotations
 
-from tests.audit.model.answers import Refused, Said
-from tests.audit.model.world import Draft
+from tests.audit.model.responses import Refused, Response
+from tests.audit.model.state import Draft
 from tests.audit.operations import Request
 
 
-def create_class(draft: Draft, request: Request) -> Said:
+def create_class(draft: Draft, request: Request) -> Response:
     """POST /resource_classes"""
     name = request.body["name"]
     if name in draft.classes:
         raise Refused(409)
     draft.classes |= {name}
-    return Said(201)
+    return Response(201)
 
 
-def ensure_class(draft: Draft, request: Request) -> Said:
+def ensure_class(draft: Draft, request: Request) -> Response:
     """PUT /resource_classes/{name}"""
     name = request.parts[1]
     is_new = name not in draft.classes
     draft.classes |= {name}
-    return Said(201 if is_new else 204)
+    return Response(201 if is_new else 204)
 
 
-def delete_class(draft: Draft, request: Request) -> Said:
+def delete_class(draft: Draft, request: Request) -> Response:
     """DELETE /resource_classes/{name}"""
     name = request.parts[1]
     if name not in draft.classes:
@@ -34,18 +34,18 @@ def delete_class(draft: Draft, request: Request) -> Said:
     if any(provider.has(name) for provider in draft.before.providers.values()):
         raise Refused(409)
     draft.classes -= {name}
-    return Said(204)
+    return Response(204)
 
 
-def ensure_trait(draft: Draft, request: Request) -> Said:
+def ensure_trait(draft: Draft, request: Request) -> Response:
     """PUT /traits/{name}"""
     name = request.parts[1]
     is_new = name not in draft.traits
     draft.traits |= {name}
-    return Said(201 if is_new else 204)
+    return Response(201 if is_new else 204)
 
 
-def delete_trait(draft: Draft, request: Request) -> Said:
+def delete_trait(draft: Draft, request: Request) -> Response:
     """DELETE /traits/{name}"""
     name = request.parts[1]
     if name not in draft.traits:
@@ -53,4 +53,4 @@ def delete_trait(draft: Draft, request: Request) -> Said:
     if any(name in provider.traits for provider in draft.before.providers.values()):
         raise Refused(409)
     draft.traits -= {name}
-    return Said(204)
+    return Response(204)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which rule answers which request. A `*` stands for any part of a path."""
+"""Table of the rule for each route. A `*` stands for any path segment."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from tests.audit.model import claims, inventories, names, providers, reads
-from tests.audit.model.answers import Refused, Said
-from tests.audit.model.world import Draft, World
+from tests.audit.model.responses import Refused, Response
+from tests.audit.model.state import Draft, State
 from tests.audit.operations import Request
 
-Rule = Callable[[Draft, Request], Said]
+Rule = Callable[[Draft, Request], Response]
 
 _OF_PROVIDER = "resource_providers/*/"
 
@@ -53,18 +53,18 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def respond(world: World, request: Request) -> tuple[Said, World]:
-    """What is to be answered, and the world afterwards: the same one if it is a read, or refused."""
+def respond(state: State, request: Request) -> tuple[Response, State]:
+    """Return the expected response and the next state: the same state for a read or a refusal."""
     rule = RULES[route_of(request)]
-    draft = Draft(world)
+    draft = Draft(state)
     try:
-        said = rule(draft, request)
+        response = rule(draft, request)
     except Refused as refused:
-        return refused.said, world
-    return said, world if request.method == "GET" else draft.finished()
+        return refused.response, state
+    return response, state if request.method == "GET" else draft.finished()
 
 
 def route_of(request: Request) -> str:
-    """A path has names at even places and wildcards at odd ones."""
-    parts = [part if place % 2 == 0 else "*" for place, part in enumerate(request.parts)]
+    """Return the key in `RULES`: even path segments are names, odd ones are wildcards."""
+    parts = [part if position % 2 == 0 else "*" for position, part in enumerate(request.parts)]
     return f"{request.method} {'/'.join(parts)}"

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Real clients, with real credentials, before Plimsoll and, for comparison, before the reference."""
+"""Real clients with real credentials, used with Plimsoll and, for comparison, with the reference."""

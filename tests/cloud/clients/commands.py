@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A story told in commands of osc-placement: every one of them, at the versions of the API where it changes its ways.
+"""A scenario of osc-placement commands: every command, at each API version that changes its behaviour.
 
-A line is a version (`-` lets the client find one) and a command; `!` marks one that has to fail.
+A line has a version (`-` lets the client negotiate one) and a command; `!` marks a command that must fail.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAMES = {
     "USER": "cccccccc-cccc-4ccc-8ccc-cccccccccccc",
 }
 
-STORY = """
+SCENARIO = """
 # An empty cloud.
 -      resource provider list
 -      ! resource provider show NOBODY
@@ -247,7 +247,7 @@ SILENT = (
     "trait create",
     "trait delete",
 )
-"""Commands that show nothing, and so are not asked for JSON."""
+"""Commands without output, which get no option for JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,14 +258,14 @@ class Step:
 
     @property
     def line(self) -> str:
-        """The words after `openstack`."""
-        said = re.sub(r"\b[A-Z]+\b", lambda word: NAMES.get(word[0], word[0]), self.command)
+        """The arguments after `openstack`."""
+        line = re.sub(r"\b[A-Z]+\b", lambda word: NAMES.get(word[0], word[0]), self.command)
         version = "" if self.version == "-" else f"--os-placement-api-version {self.version} "
-        return f"{version}{said}" if self.command.startswith(SILENT) else f"{version}{said} -f json"
+        return f"{version}{line}" if self.command.startswith(SILENT) else f"{version}{line} -f json"
 
 
-def steps(story: str = STORY) -> Iterator[Step]:
-    for line in story.splitlines():
+def steps(scenario: str = SCENARIO) -> Iterator[Step]:
+    for line in scenario.splitlines():
         if line and not line.startswith("#"):
             version, command = line.split(maxsplit=1)
             yield Step(version, command.removeprefix("! "), command.startswith("! "))

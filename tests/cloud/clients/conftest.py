@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One Plimsoll and one reference for all tests of clients, under one Keystone, in whose catalog each has a region.
+"""One Plimsoll and one reference for all tests of clients, with one Keystone, in whose catalog each has a region.
 
-Each module finds both of them empty.
+Both are emptied before each module.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.cloud.clients.emptying import empty
-from tests.cloud.clients.openstack import ELSEWHERE
+from tests.cloud.clients.cleanup import empty
+from tests.cloud.clients.openstack import REFERENCE_REGION
 from tests.cloud.keystone import REGION, Keystone
 from tests.cloud.services import REFERENCE, Plimsoll, Reference
 
@@ -42,25 +42,25 @@ def plimsoll(keystone: Keystone, running_plimsoll: Plimsoll) -> Plimsoll:
 
 @pytest.fixture(scope="module")
 def reference(keystone: Keystone, running_reference: Reference) -> Plimsoll:
-    return _empty(keystone, running_reference, ELSEWHERE)
+    return _empty(keystone, running_reference, REFERENCE_REGION)
 
 
 def _empty(keystone: Keystone, service: Plimsoll, region: str) -> Plimsoll:
     keystone.endpoint("placement", service.url, region)
     token = keystone.token()
 
-    def ask(method: str, path: str) -> Any:
-        answer = service.ask(method, path, token)
-        assert answer.status < 300, (method, path, answer)
-        return answer.json if answer.body else None
+    def send(method: str, path: str) -> Any:
+        response = service.send(method, path, token)
+        assert response.status < 300, (method, path, response)
+        return response.json if response.body else None
 
-    empty(ask)
+    empty(send)
     return service
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What a test has to tell besides that it passed."""
+    """Print the notes of tests that passed."""
     for report in terminalreporter.stats.get("passed", []):
-        for name, said in report.user_properties:
-            if name == "told":
-                terminalreporter.line(said)
+        for name, text in report.user_properties:
+            if name == "outcomes":
+                terminalreporter.line(text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The `openstack` command of `.venv-cloud`, with somebody's credentials in its environment."""
+"""The `openstack` command of `.venv-cloud`, with a user's credentials in its environment."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.cloud.keystone import BIN
 
 ROOT = Path(__file__).resolve().parents[3]
 
-ELSEWHERE = "Elsewhere"
-"""The region of the reference; Plimsoll is in the usual one."""
+REFERENCE_REGION = "Elsewhere"
+"""The region of the reference; Plimsoll is in the default region."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What became of a command."""
+class CommandResult:
+    """The outcome of a command."""
 
     code: int
     out: str
@@ -35,33 +35,33 @@ class Ran:
         return json.loads(self.out)
 
 
-def surroundings(credentials: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a client: nothing of ours but these credentials, and its own programs."""
+def client_environment(credentials: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a client: these credentials, none of our settings, and its own programs."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("OS_", "PYTHON"))}
     return clean | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", **credentials}
 
 
 class OpenStack:
-    """Runs commands one after the other, without the second and a half that each takes to start."""
+    """Runs commands in sequence in one process, which saves the 1.5 seconds that each takes to start."""
 
     def __init__(self, credentials: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
             [BIN / "python", "-m", "tests.cloud.clients.programs.osc"],
             cwd=ROOT,
-            env=surroundings(credentials),
+            env=client_environment(credentials),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         self.commands: list[str] = self._read()
 
-    def run(self, line: str, credentials: Mapping[str, str] | None = None) -> Ran:
+    def run(self, line: str, credentials: Mapping[str, str] | None = None) -> CommandResult:
         """Run the command with these credentials, or its own."""
         assert self._process.stdin is not None
-        asked = {"words": shlex.split(line), "environment": dict(credentials or {})}
-        self._process.stdin.write(json.dumps(asked) + "\n")
+        command = {"words": shlex.split(line), "environment": dict(credentials or {})}
+        self._process.stdin.write(json.dumps(command) + "\n")
         self._process.stdin.flush()
-        return Ran(**self._read())
+        return CommandResult(**self._read())
 
     def _read(self) -> Any:
         assert self._process.stdout is not None
@@ -76,14 +76,14 @@ class OpenStack:
         self._process.communicate(timeout=60)
 
 
-def started(line: str, credentials: Mapping[str, str]) -> Ran:
-    """The command as a user starts it."""
+def started(line: str, credentials: Mapping[str, str]) -> CommandResult:
+    """Run the command in a new process, as a user does."""
     ran = subprocess.run(
         [BIN / "openstack", *shlex.split(line)],
-        env=surroundings(credentials),
+        env=client_environment(credentials),
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
-    return Ran(ran.returncode, ran.stdout, ran.stderr)
+    return CommandResult(ran.returncode, ran.stdout, ran.stderr)

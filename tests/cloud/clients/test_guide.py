@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""docs/guides/clients.md works: its commands and its program are run as they stand, but for the address."""
+"""The commands and the program of docs/guides/clients.md work. Only the address is replaced."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cloud.clients.openstack import ROOT, surroundings
+from tests.cloud.clients.openstack import ROOT, client_environment
 from tests.cloud.keystone import BIN, Keystone
 from tests.cloud.services import Plimsoll
 
@@ -25,7 +25,7 @@ def blocks(language: str) -> str:
 
 @pytest.fixture
 def no_placement(keystone: Keystone) -> Iterator[None]:
-    """A catalog that does not know of Placement; what the guide adds to it is taken away again."""
+    """A catalog without Placement; entries that the guide adds are removed afterwards."""
     known = _services(keystone)
     _name(keystone, known, "forgotten")
     yield
@@ -45,7 +45,7 @@ def _name(keystone: Keystone, services: list[str], name: str) -> None:
 
 @pytest.mark.usefixtures("no_placement")
 def test_the_guide_can_be_followed(keystone: Keystone, running_plimsoll: Plimsoll, tmp_path: Path) -> None:
-    environment = surroundings(keystone.environment())
+    environment = client_environment(keystone.environment())
     commands = blocks("sh").replace(ADDRESS, running_plimsoll.url)
     ran = subprocess.run(
         ["bash", "-euc", commands], env=environment, capture_output=True, text=True, check=False, timeout=600

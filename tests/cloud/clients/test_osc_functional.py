@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""osc-placement's own functional tests pass against Plimsoll, with a token of Keystone's."""
+"""osc-placement's own functional tests pass with Plimsoll, with a token of Keystone."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import json
 import subprocess
 from collections.abc import Callable
 
-from tests.cloud.clients.openstack import ROOT, surroundings
+from tests.cloud.clients.openstack import ROOT, client_environment
 from tests.cloud.keystone import BIN, Keystone
 from tests.cloud.services import Plimsoll
 
 AT_LEAST = 150
-"""There are 160 in osc-placement 4.9.1: far fewer would mean that they were not found."""
+"""osc-placement 4.9.1 has 160 tests: far fewer would mean that they were not found."""
 
 
 def test_the_tests_of_osc_placement_pass(
@@ -22,16 +22,18 @@ def test_the_tests_of_osc_placement_pass(
     ran = subprocess.run(
         [BIN / "python", "-W", "ignore", "-m", "tests.cloud.clients.programs.functional"],
         cwd=ROOT,
-        env=surroundings({"PLACEMENT_URL": plimsoll.url, "PLACEMENT_TOKEN": keystone.token()}),
+        env=client_environment({"PLACEMENT_URL": plimsoll.url, "PLACEMENT_TOKEN": keystone.token()}),
         capture_output=True,
         text=True,
         check=False,
         timeout=1200,
     )
     assert ran.returncode == 0, ran.stderr
-    became = json.loads(ran.stdout)
-    failed = [f"{name}\n{said}" for name, said in became["failed"]]
+    results = json.loads(ran.stdout)
+    failed = [f"{name}\n{output}" for name, output in results["failed"]]
     assert not failed, "\n".join(failed)
-    assert became["skipped"] == []
-    assert became["ran"] >= AT_LEAST
-    record_property("told", f"{became['ran']} functional tests of osc-placement passed, none was left out")
+    assert results["skipped"] == []
+    assert results["ran"] >= AT_LEAST
+    record_property(
+        "outcomes", f"{results['ran']} functional tests of osc-placement passed, none was left out"
+    )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clients find their way when a proxy offers Plimsoll under a prefix, as many clouds have it."""
+"""Clients work if a proxy serves Plimsoll under a prefix, as in many clouds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HOST = "6d5b6f5e-3b0e-4c4e-9d55-8f2d0a1c7b11"
 
 
 class Proxy(BaseHTTPRequestHandler):
-    """Passes on what is under the prefix, says so, and knows nothing else."""
+    """Forwards requests under the prefix, with the header X-Forwarded-Prefix; other paths are a 404."""
 
     behind: ClassVar[int]
     protocol_version = "HTTP/1.1"
@@ -36,12 +36,12 @@ class Proxy(BaseHTTPRequestHandler):
         connection = http.client.HTTPConnection("127.0.0.1", self.behind, timeout=60)
         try:
             connection.request(self.command, self.path.removeprefix(PREFIX) or "/", body or None, headers)
-            answer = connection.getresponse()
-            content = answer.read()
+            response = connection.getresponse()
+            content = response.read()
         finally:
             connection.close()
-        self.send_response_only(answer.status)
-        for name, value in answer.getheaders():
+        self.send_response_only(response.status)
+        for name, value in response.getheaders():
             if name.lower() not in ("connection", "content-length", "transfer-encoding"):
                 self.send_header(name, value)
         self.send_header("content-length", str(len(content)))
@@ -51,12 +51,12 @@ class Proxy(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_POST = do_DELETE = _pass_on  # noqa: N815  # the server calls them so
 
     def log_message(self, *_: object) -> None:
-        """The service's log is enough."""
+        """Log nothing: the service has its own log."""
 
 
 @pytest.fixture
 def offered(plimsoll: Plimsoll) -> Iterator[str]:
-    """The address under which the proxy offers it."""
+    """Return the address of the service behind the proxy."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("ProxyOfOne", (Proxy,), {"behind": plimsoll.port}))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -68,8 +68,8 @@ def offered(plimsoll: Plimsoll) -> Iterator[str]:
         server.server_close()
 
 
-def test_a_client_finds_what_it_made_behind_a_prefix(keystone: Keystone, offered: str) -> None:
-    """The client asks next for the address that it was given for the new provider."""
+def test_a_client_finds_a_new_provider_behind_a_prefix(keystone: Keystone, offered: str) -> None:
+    """The client's next request is for the location of the new provider."""
     keystone.endpoint("placement", offered, REGION)
     with OpenStack(keystone.environment() | {"OS_REGION_NAME": REGION}) as openstack:
         made = openstack.run(f"resource provider create host-1 --uuid {HOST} -f json")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Everything that openstacksdk's placement proxy offers: before Plimsoll it gives what it gives before the reference."""
+"""Every method of openstacksdk's placement proxy returns the same with Plimsoll as with the reference."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from tests.cloud.clients.openstack import ELSEWHERE, ROOT, surroundings
+from tests.cloud.clients.openstack import REFERENCE_REGION, ROOT, client_environment
 from tests.cloud.keystone import BIN, REGION, Keystone
 from tests.cloud.services import Plimsoll
 from tests.differential.wording import same_meaning
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Outcomes:
     offered: list[str]
     here: list[tuple[str, Any]]
     there: list[tuple[str, Any]]
@@ -29,12 +29,12 @@ class Telling:
 
 
 @pytest.fixture(scope="module")
-def told(keystone: Keystone, plimsoll: Plimsoll, reference: Plimsoll) -> Telling:
-    def tell(region: str) -> Any:
+def outcomes(keystone: Keystone, plimsoll: Plimsoll, reference: Plimsoll) -> Outcomes:
+    def run_scenario(region: str) -> Any:
         ran = subprocess.run(
             [BIN / "python", "-W", "ignore", "-m", "tests.cloud.clients.programs.sdk"],
             cwd=ROOT,
-            env=surroundings(keystone.environment() | {"OS_REGION_NAME": region}),
+            env=client_environment(keystone.environment() | {"OS_REGION_NAME": region}),
             capture_output=True,
             text=True,
             check=False,
@@ -44,26 +44,26 @@ def told(keystone: Keystone, plimsoll: Plimsoll, reference: Plimsoll) -> Telling
         return json.loads(ran.stdout)
 
     with ThreadPoolExecutor() as threads:
-        here, there = threads.map(tell, [REGION, ELSEWHERE])
-    return Telling(here["offered"], here["told"], there["told"])
+        here, there = threads.map(run_scenario, [REGION, REFERENCE_REGION])
+    return Outcomes(here["offered"], here["outcomes"], there["outcomes"])
 
 
-def test_everything_that_is_offered_is_used(told: Telling) -> None:
-    assert "create_resource_provider" in told.offered
-    assert set(told.offered) - {method for method, _ in told.here} == set()
+def test_the_scenario_uses_every_method(outcomes: Outcomes) -> None:
+    assert "create_resource_provider" in outcomes.offered
+    assert set(outcomes.offered) - {method for method, _ in outcomes.here} == set()
 
 
-def test_everything_gives_what_it_gives_before_the_reference(told: Telling) -> None:
+def test_every_method_returns_the_same_as_with_the_reference(outcomes: Outcomes) -> None:
     differing = [
         f"{number}. {method}\n  here:  {here}\n  there: {there}"
-        for number, ((method, here), (_, there)) in enumerate(zip(told.here, told.there, strict=True))
+        for number, ((method, here), (_, there)) in enumerate(zip(outcomes.here, outcomes.there, strict=True))
         if not _is_same(_comparable(here), _comparable(there))
     ]
     assert not differing, "\n".join(differing)
 
 
 def _is_same(here: Any, there: Any) -> bool:
-    """Equal, but for the words of a refusal, to which facts may be appended."""
+    """Return True if both are equal. The text of a refusal may have facts appended."""
     if not (isinstance(here, dict) and isinstance(there, dict) and "refused" in there):
         return bool(here == there)
     without_words = [{**came, "detail": None} for came in (here, there)]
@@ -71,7 +71,7 @@ def _is_same(here: Any, there: Any) -> bool:
 
 
 def _comparable(came: Any) -> Any:
-    """Lists have no order."""
+    """Sort lists, whose order is not defined."""
     if isinstance(came, list):
         return sorted(map(_comparable, came), key=repr)
     if isinstance(came, dict):
@@ -79,12 +79,12 @@ def _comparable(came: Any) -> Any:
     return came
 
 
-def test_what_was_done_is_given(told: Telling) -> None:
-    made, again, *_ = told.of("create_resource_provider")
+def test_changes_are_returned_by_later_calls(outcomes: Outcomes) -> None:
+    made, again, *_ = outcomes.of("create_resource_provider")
     assert (made["name"], made["generation"]) == ("host", 0)
     assert (again["refused"], again["status"]) == ("ConflictException", 409)
     assert "Conflicting resource provider name: host already exists." in again["detail"]
-    assert {"VCPU"} <= {each["name"] for each in told.of("resource_classes")[0]}
-    assert told.of("fetch_resource_provider_usages")[0]["usages"] == {"VCPU": 2}
-    assert [each["consumer_type"] for each in told.of("usages")[0]] == ["MIGRATION"]
-    assert told.of("resource_providers")[-1] == []
+    assert {"VCPU"} <= {each["name"] for each in outcomes.of("resource_classes")[0]}
+    assert outcomes.of("fetch_resource_provider_usages")[0]["usages"] == {"VCPU": 2}
+    assert [each["consumer_type"] for each in outcomes.of("usages")[0]] == ["MIGRATION"]
+    assert outcomes.of("resource_providers")[-1] == []

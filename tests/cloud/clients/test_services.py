@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How other services talk to Placement, with keystoneauth as nova and neutron set it up, and what they look for in an
-answer."""
+"""Requests of other services, with keystoneauth configured as in nova and neutron, and the parts of responses that they
+use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GLOBAL_REQUEST = "req-0d2c8a44-0ad1-4b0c-9f3a-7a52b7f6c1de"
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """How keystoneauth said no."""
+    """A refusal, as keystoneauth reports it."""
 
     status: int
     details: str
@@ -37,7 +37,7 @@ class Refused:
 
 
 def adapter(keystone: Keystone, user: User, file: Path) -> Adapter:
-    """An adapter from the section that an operator writes into nova.conf."""
+    """Return an adapter made from a section of nova.conf."""
     file.write_text(
         f"""[placement]
 auth_type = password
@@ -76,7 +76,7 @@ def nova(
 
 @pytest.fixture
 def host(nova: Adapter) -> str:
-    """A provider with 8 processors, as nova's report client makes one."""
+    """A provider with 8 processors, created as by nova's report client."""
     host = str(uuid.uuid4())
     made = nova.post(
         "/resource_providers",
@@ -103,10 +103,10 @@ def claim(host: str, amount: int = 1, generation: int | None = None) -> dict[str
 def refused(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Refused:
     with pytest.raises(exceptions.HttpError) as caught:
         call(*args, **kwargs)
-    said = caught.value
-    assert said.response is not None
-    (error,) = said.response.json()["errors"]
-    return Refused(said.http_status, str(said.details), error)
+    refusal = caught.value
+    assert refusal.response is not None
+    (error,) = refusal.response.json()["errors"]
+    return Refused(refusal.http_status, str(refusal.details), error)
 
 
 def test_an_adapter_finds_the_service_and_its_versions(nova: Adapter, plimsoll: Plimsoll) -> None:
@@ -119,8 +119,8 @@ def test_an_adapter_finds_the_service_and_its_versions(nova: Adapter, plimsoll: 
 
 
 def test_the_request_of_another_service_is_in_the_log(nova: Adapter, plimsoll: Plimsoll, host: str) -> None:
-    answer = nova.get(f"/resource_providers/{host}", microversion="1.39", global_request_id=GLOBAL_REQUEST)
-    own = answer.headers["x-openstack-request-id"]
+    response = nova.get(f"/resource_providers/{host}", microversion="1.39", global_request_id=GLOBAL_REQUEST)
+    own = response.headers["x-openstack-request-id"]
     assert own != GLOBAL_REQUEST
     deadline = time.monotonic() + 30
     while not (lines := [line for line in plimsoll.log().splitlines() if own in line]):
@@ -129,7 +129,7 @@ def test_the_request_of_another_service_is_in_the_log(nova: Adapter, plimsoll: P
     assert all(GLOBAL_REQUEST in line for line in lines), lines
 
 
-def test_nova_tells_a_taken_name_from_a_taken_uuid(nova: Adapter, host: str) -> None:
+def test_nova_distinguishes_a_taken_name_from_a_taken_uuid(nova: Adapter, host: str) -> None:
     def make(name: str, uuid: str) -> None:
         nova.post("/resource_providers", json={"name": name, "uuid": uuid}, microversion="1.20")
 
@@ -140,32 +140,32 @@ def test_nova_tells_a_taken_name_from_a_taken_uuid(nova: Adapter, host: str) -> 
     assert "Conflicting resource provider name:" not in taken_uuid.details
 
 
-def test_nova_tries_again_after_a_stale_generation(nova: Adapter, host: str) -> None:
+def test_nova_retries_after_a_stale_generation(nova: Adapter, host: str) -> None:
     stale = {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 4}}}
-    said = refused(nova.put, f"/resource_providers/{host}/inventories", json=stale, microversion="1.26")
-    assert (said.status, said.code) == (409, "placement.concurrent_update")
+    refusal = refused(nova.put, f"/resource_providers/{host}/inventories", json=stale, microversion="1.26")
+    assert (refusal.status, refusal.code) == (409, "placement.concurrent_update")
     server = f"/allocations/{uuid.uuid4()}"
     nova.put(server, json=claim(host), microversion="1.38")
-    said = refused(nova.put, server, json=claim(host), microversion="1.38")
-    assert (said.status, said.code) == (409, "placement.concurrent_update")
-    assert "consumer generation conflict" in said.details
+    refusal = refused(nova.put, server, json=claim(host), microversion="1.38")
+    assert (refusal.status, refusal.code) == (409, "placement.concurrent_update")
+    assert "consumer generation conflict" in refusal.details
 
 
 def test_nova_sees_that_an_inventory_is_in_use(nova: Adapter, host: str) -> None:
     nova.put(f"/allocations/{uuid.uuid4()}", json=claim(host), microversion="1.38")
     now = nova.get(f"/resource_providers/{host}", microversion="1.14").json()["generation"]
     nothing = {"resource_provider_generation": now, "inventories": {}}
-    said = refused(nova.put, f"/resource_providers/{host}/inventories", json=nothing, microversion="1.26")
-    assert (said.status, said.code) == (409, "placement.inventory.inuse")
+    refusal = refused(nova.put, f"/resource_providers/{host}/inventories", json=nothing, microversion="1.26")
+    assert (refusal.status, refusal.code) == (409, "placement.inventory.inuse")
 
 
 def test_a_claim_that_does_not_fit_is_a_conflict_and_no_race(nova: Adapter, host: str) -> None:
-    said = refused(nova.put, f"/allocations/{uuid.uuid4()}", json=claim(host, 9), microversion="1.38")
-    assert (said.status, said.code) == (409, "placement.undefined_code")
-    assert "Unable to allocate inventory" in said.details
+    refusal = refused(nova.put, f"/allocations/{uuid.uuid4()}", json=claim(host, 9), microversion="1.38")
+    assert (refusal.status, refusal.code) == (409, "placement.undefined_code")
+    assert "Unable to allocate inventory" in refusal.details
 
 
-def test_what_is_held_can_be_sent_back_as_it_came(nova: Adapter, host: str) -> None:
+def test_allocations_can_be_sent_back_unchanged(nova: Adapter, host: str) -> None:
     server = f"/allocations/{uuid.uuid4()}"
     nova.put(server, json=claim(host, 2), microversion="1.38")
     held = nova.get(server, microversion="1.38").json()
@@ -177,23 +177,23 @@ def test_what_is_held_can_be_sent_back_as_it_came(nova: Adapter, host: str) -> N
     assert now["consumer_generation"] == held["consumer_generation"] + 1
 
 
-def test_neutron_tells_what_is_not_there(nova: Adapter, host: str) -> None:
+def test_neutron_recognises_missing_resources(nova: Adapter, host: str) -> None:
     nobody = uuid.uuid4()
-    said = refused(nova.get, f"/resource_providers/{nobody}/inventories/VCPU", microversion="1.20")
-    assert said.status == 404
-    assert "No resource provider with uuid" in said.details
-    said = refused(nova.get, f"/resource_providers/{host}/inventories/DISK_GB", microversion="1.20")
-    assert said.status == 404
-    assert "No inventory of class" in said.details
+    refusal = refused(nova.get, f"/resource_providers/{nobody}/inventories/VCPU", microversion="1.20")
+    assert refusal.status == 404
+    assert "No resource provider with uuid" in refusal.details
+    refusal = refused(nova.get, f"/resource_providers/{host}/inventories/DISK_GB", microversion="1.20")
+    assert refusal.status == 404
+    assert "No inventory of class" in refusal.details
     body = {"resource_provider_generation": 1, "total": 5}
-    said = refused(
+    refusal = refused(
         nova.put, f"/resource_providers/{host}/inventories/DISK_GB", json=body, microversion="1.20"
     )
-    assert said.status == 400
+    assert refusal.status == 400
 
 
-def test_neutron_makes_traits_and_classes_without_a_body(nova: Adapter) -> None:
-    """The header names the version, and there is neither a body nor a type of it."""
+def test_neutron_creates_traits_and_classes_without_a_body(nova: Adapter) -> None:
+    """The request has a version header, but neither a body nor a content type."""
     headers = {"OpenStack-API-Version": "placement 1.20"}
     for _ in "made", "there already":
         assert nova.put("/traits/CUSTOM_PHYSNET_A", headers=headers).status_code in (201, 204)
@@ -203,7 +203,7 @@ def test_neutron_makes_traits_and_classes_without_a_body(nova: Adapter) -> None:
     assert nova.delete("/resource_classes/CUSTOM_NET_KBPS", headers=headers).status_code == 204
 
 
-def test_an_aggregate_is_spelled_as_it_came(nova: Adapter, host: str) -> None:
+def test_the_spelling_of_an_aggregate_is_preserved(nova: Adapter, host: str) -> None:
     bare = uuid.uuid4().hex
     body = {"aggregates": [bare], "resource_provider_generation": 1}
     nova.put(f"/resource_providers/{host}/aggregates", json=body, microversion="1.19")
@@ -211,17 +211,17 @@ def test_an_aggregate_is_spelled_as_it_came(nova: Adapter, host: str) -> None:
     assert shown["aggregates"] == [bare]
 
 
-def test_a_request_without_a_version_is_of_the_first(nova: Adapter, host: str) -> None:
-    answer = nova.get(f"/resource_providers/{host}", headers={"accept": "*/*"})
-    assert answer.headers["openstack-api-version"] == "placement 1.0"
-    assert answer.headers["content-type"] == "application/json"
-    assert "root_provider_uuid" not in answer.json()
+def test_a_request_without_a_version_has_the_first_one(nova: Adapter, host: str) -> None:
+    response = nova.get(f"/resource_providers/{host}", headers={"accept": "*/*"})
+    assert response.headers["openstack-api-version"] == "placement 1.0"
+    assert response.headers["content-type"] == "application/json"
+    assert "root_provider_uuid" not in response.json()
 
 
-def test_a_version_of_tomorrow_is_not_acceptable_and_the_newest_is_named(nova: Adapter) -> None:
-    said = refused(nova.get, "/resource_providers", microversion="1.99")
-    assert said.status == 406
-    assert said.error["max_version"] == "1.39"
+def test_a_future_version_is_not_acceptable_and_the_response_names_the_newest(nova: Adapter) -> None:
+    refusal = refused(nova.get, "/resource_providers", microversion="1.99")
+    assert refusal.status == 406
+    assert refusal.error["max_version"] == "1.39"
 
 
 def test_a_service_may_reshape_and_an_administrator_may_not(
@@ -231,20 +231,20 @@ def test_a_service_may_reshape_and_an_administrator_may_not(
     body = {"inventories": {host: inventories}, "allocations": {}}
     administrator = adapter(keystone, ADMIN, tmp_path / "nova.conf")
     try:
-        said = refused(administrator.post, "/reshaper", json=body, microversion="1.34")
+        refusal = refused(administrator.post, "/reshaper", json=body, microversion="1.34")
     finally:
         administrator.session.session.close()
-    assert said.status == 403
+    assert refusal.status == 403
     assert nova.post("/reshaper", json=body, microversion="1.34").status_code == 204
 
 
-def test_one_connection_serves_them_all(nova: Adapter, plimsoll: Plimsoll, host: str) -> None:
-    """A refusal, a body that nobody wanted and an empty answer leave the connection as it was."""
+def test_one_connection_serves_all_requests(nova: Adapter, plimsoll: Plimsoll, host: str) -> None:
+    """A refusal, an unexpected body and an empty response leave the connection open."""
     manager: Any = nova.session.session.get_adapter(plimsoll.url)
     pools = manager.poolmanager.pools
 
     def ends() -> list[Any]:
-        """The addresses that our connections to the service have on this side."""
+        """Return the local addresses of our connections to the service."""
         kept = [each for pool in map(pools.get, pools.keys()) for each in pool.pool.queue if each is not None]
         return [each.sock.getsockname() for each in kept if each.port == plimsoll.port]
 

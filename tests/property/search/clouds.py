@@ -2,8 +2,8 @@
 
 """Random small clouds, and requests of which about half can be served, often in many ways.
 
-They are drawn from a `random.Random` that hypothesis seeds: what matters here is that the odds are good for
-everything to meet everything, and those are easier to set by hand.
+They are drawn from a `random.Random` that hypothesis seeds: all features must occur together often enough, and these
+probabilities are easier to set by hand.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from plimsoll.domain.catalog import Catalog, Term
+from plimsoll.domain.catalog import Catalog, CatalogEntry
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
 from plimsoll.domain.world import World
@@ -27,8 +27,8 @@ CLASSES = ["VCPU", "DISK_GB", "PCI"]
 TRAITS = ["FAST", "BIG", "RED"]
 AGGREGATES = ["x", "y", "z"]
 
-_CLASSES = Catalog(Term(number, name) for number, name in enumerate(CLASSES))
-_TRAITS = Catalog(Term(number, name) for number, name in enumerate([*TRAITS, SHARING_TRAIT]))
+_CLASSES = Catalog(CatalogEntry(number, name) for number, name in enumerate(CLASSES))
+_TRAITS = Catalog(CatalogEntry(number, name) for number, name in enumerate([*TRAITS, SHARING_TRAIT]))
 
 
 def world_of(providers: list[Provider]) -> World:
@@ -104,7 +104,7 @@ class Dice:
         )
 
 
-def anything(random: Random) -> Case:
+def random_case(random: Random) -> Case:
     """Trees, sharing providers, both or neither, and up to four groups with all kinds of conditions."""
     dice = Dice(random)
     nested, sharing, density = dice.one_of(0.0, 0.6, 0.8), dice.one_of(0.0, 0.3), dice.one_of(0.4, 0.8)
@@ -128,7 +128,7 @@ def anything(random: Random) -> Case:
     return providers, dice.request(providers, groups)
 
 
-def devices(random: Random) -> Case:
+def device_case(random: Random) -> Case:
     """Two trees with a handful of devices at several levels, and many groups that compete for them."""
     dice = Dice(random)
     providers: list[Provider] = []
@@ -151,4 +151,4 @@ def devices(random: Random) -> Case:
 
 def cases() -> st.SearchStrategy[Case]:
     seeded = st.randoms(use_true_random=True)
-    return st.one_of(st.builds(anything, seeded), st.builds(devices, seeded))
+    return st.one_of(st.builds(random_case, seeded), st.builds(device_case, seeded))

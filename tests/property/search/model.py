@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Allocation candidates, found by trying everything and checking each rule to the letter.
+"""A reference model: find allocation candidates by brute force, and check each rule literally.
 
-Slow and plain on purpose: what the search finds is compared with this.
+Slow and simple on purpose: the results of the search are compared with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from plimsoll.domain.world import World
 from plimsoll.search.request import CandidatesRequest, Conditions, Group
 
 Taken = Mapping[str, str]
-"""Which provider gives each class of one group."""
+"""For one group: the provider of each resource class."""
 Served = frozenset[tuple[str, str, int]]
 """Provider, class, amount."""
 Mapped = frozenset[tuple[str, frozenset[str]]]
@@ -26,40 +26,44 @@ def candidates(world: World, request: CandidatesRequest) -> set[tuple[Served, Ma
     found = set()
     for anchor in world.providers.values():
         if anchor.is_root and _is_wanted_root(anchor, request):
-            parts = [list(_ways(world, anchor, group)) for group in request.groups]
-            for way in product(*parts):
-                if _goes_together(world, request, way):
-                    found.add((_served(request, way), _mapped(request, way)))
+            parts = [list(_assignments(world, anchor, group)) for group in request.groups]
+            for assignments in product(*parts):
+                if _meets_rules(world, request, assignments):
+                    found.add((_served(request, assignments), _mapped(request, assignments)))
     return found
 
 
-def described(world: World, request: CandidatesRequest, found: set[tuple[Served, Mapped]]) -> set[str]:
-    givers = {uuid for served, _ in found for uuid, _, _ in served}
+def summarised(world: World, request: CandidatesRequest, found: set[tuple[Served, Mapped]]) -> set[str]:
+    allocated_from = {uuid for served, _ in found for uuid, _, _ in served}
     if not request.nested and any(not provider.is_root for provider in world.providers.values()):
-        return givers
+        return allocated_from
     return {
-        p.uuid for p in world.providers.values() if any(world.providers[u].root == p.root for u in givers)
+        p.uuid
+        for p in world.providers.values()
+        if any(world.providers[u].root == p.root for u in allocated_from)
     }
 
 
-Way = tuple[frozenset[str], Taken]
-"""Who serves a group, and who gives which class. Somebody may serve and give nothing."""
+Assignment = tuple[frozenset[str], Taken]
+"""The providers of a group, and the provider of each class. A provider of a group may have no class."""
 
 
 def _is_wanted_root(anchor: Provider, request: CandidatesRequest) -> bool:
     return anchor.traits >= request.root_required and not anchor.traits & request.root_forbidden
 
 
-def _ways(world: World, anchor: Provider, group: Group) -> Iterator[Way]:
-    around = [p for p in world.providers.values() if p.root == anchor.uuid or _lends(world, p, anchor)]
+def _assignments(world: World, anchor: Provider, group: Group) -> Iterator[Assignment]:
+    nearby = [
+        p for p in world.providers.values() if p.root == anchor.uuid or _serves_by_sharing(world, p, anchor)
+    ]
     if group.one_provider:
-        for provider in around:
-            if _serves_alone(world, provider, group):
+        for provider in nearby:
+            if _serves_group(world, provider, group):
                 yield frozenset([provider.uuid]), dict.fromkeys(group.resources, provider.uuid)
         return
     wanted = group.conditions
     options = [
-        [p for p in around if _admits(p, name, amount) and _may_take_part(world, p, anchor, wanted)]
+        [p for p in nearby if _admits(p, name, amount) and _may_serve_class(world, p, anchor, wanted)]
         for name, amount in group.resources.items()
     ]
     for chosen in product(*options):
@@ -69,13 +73,13 @@ def _ways(world: World, anchor: Provider, group: Group) -> Iterator[Way]:
             yield frozenset(uuids), dict(zip(group.resources, uuids, strict=True))
 
 
-def _lends(world: World, provider: Provider, anchor: Provider) -> bool:
+def _serves_by_sharing(world: World, provider: Provider, anchor: Provider) -> bool:
     return provider.shares and any(
         provider.aggregates & other.aggregates for other in world.tree(anchor.uuid)
     )
 
 
-def _serves_alone(world: World, provider: Provider, group: Group) -> bool:
+def _serves_group(world: World, provider: Provider, group: Group) -> bool:
     wanted = group.conditions
     if not group.resources and not wanted.required and not wanted.member_of:
         return False
@@ -89,7 +93,7 @@ def _serves_alone(world: World, provider: Provider, group: Group) -> bool:
     )
 
 
-def _may_take_part(world: World, provider: Provider, anchor: Provider, wanted: Conditions) -> bool:
+def _may_serve_class(world: World, provider: Provider, anchor: Provider, wanted: Conditions) -> bool:
     own = provider.root == anchor.uuid
     return (
         not provider.traits & wanted.forbidden
@@ -113,37 +117,41 @@ def _admits(provider: Provider, name: str, amount: int) -> bool:
     return inventory is not None and inventory.admits(amount, provider.used_of(name))
 
 
-def _goes_together(world: World, request: CandidatesRequest, way: tuple[Way, ...]) -> bool:
-    by_suffix = {group.suffix: served for group, (served, _) in zip(request.groups, way, strict=True)}
-    alone = [served for suffix, served in by_suffix.items() if suffix]
-    if request.group_policy == "isolate" and len(frozenset().union(*alone)) < len(alone):
+def _meets_rules(world: World, request: CandidatesRequest, assignments: tuple[Assignment, ...]) -> bool:
+    by_suffix = {group.suffix: served for group, (served, _) in zip(request.groups, assignments, strict=True)}
+    suffixed = [served for suffix, served in by_suffix.items() if suffix]
+    if request.group_policy == "isolate" and len(frozenset().union(*suffixed)) < len(suffixed):
         return False
     for subtree in request.same_subtrees:
         members = frozenset().union(*(by_suffix[suffix] for suffix in subtree))
-        if not any(all(top in _line(world, member) for member in members) for top in members):
+        if not any(all(top in _ancestors(world, member) for member in members) for top in members):
             return False
-    for uuid, name, amount in _served(request, way):
+    for uuid, name, amount in _served(request, assignments):
         provider = world.providers[uuid]
         inventory = provider.inventories[name]
         if amount > inventory.max_unit or provider.used_of(name) + amount > inventory.capacity:
             return False
-    givers = {uuid for uuid, _, _ in _served(request, way)}
-    return request.nested or len({world.providers[uuid].root for uuid in givers}) == len(givers)
+    allocated_from = {uuid for uuid, _, _ in _served(request, assignments)}
+    return request.nested or len({world.providers[uuid].root for uuid in allocated_from}) == len(
+        allocated_from
+    )
 
 
-def _line(world: World, uuid: str) -> set[str]:
-    line = {uuid}
+def _ancestors(world: World, uuid: str) -> set[str]:
+    ancestors = {uuid}
     parent = world.providers[uuid].parent
-    return line if parent is None else line | _line(world, parent)
+    return ancestors if parent is None else ancestors | _ancestors(world, parent)
 
 
-def _served(request: CandidatesRequest, way: tuple[Way, ...]) -> Served:
+def _served(request: CandidatesRequest, assignments: tuple[Assignment, ...]) -> Served:
     total: dict[tuple[str, str], int] = {}
-    for group, (_, taken) in zip(request.groups, way, strict=True):
+    for group, (_, taken) in zip(request.groups, assignments, strict=True):
         for name, uuid in taken.items():
             total[uuid, name] = total.get((uuid, name), 0) + group.resources[name]
     return frozenset((uuid, name, amount) for (uuid, name), amount in total.items())
 
 
-def _mapped(request: CandidatesRequest, way: tuple[Way, ...]) -> Mapped:
-    return frozenset((group.suffix, served) for group, (served, _) in zip(request.groups, way, strict=True))
+def _mapped(request: CandidatesRequest, assignments: tuple[Assignment, ...]) -> Mapped:
+    return frozenset(
+        (group.suffix, served) for group, (served, _) in zip(request.groups, assignments, strict=True)
+    )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The search finds exactly what trying everything finds, in each of its ways of finding it."""
+"""The search finds exactly the candidates of the brute-force model, with each combination method."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ orders = st.builds(
 
 
 @pytest.fixture(
-    params=[("in bulk", 1 << 18, 8), ("in narrow bulk", 1 << 18, 1), ("partly", 12, 1), ("one by one", 0, 8)],
-    ids=lambda way: way[0],
+    params=[("vectorised", 1 << 18, 8), ("width 1", 1 << 18, 1), ("mixed", 12, 1), ("backtracking", 0, 8)],
+    ids=lambda combination_method: combination_method[0],
     scope="module",
     autouse=True,
 )
-def way(request: pytest.FixtureRequest) -> Iterator[None]:
+def combination_method(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(order, "MOST_PARTIAL", request.param[1])
-        patch.setattr(order, "_WIDTH", request.param[2])
-        patch.setattr(order, "_BATCH", 2)
-        patch.setattr(order, "_BATCH_OF_ALL", 2)
+        patch.setattr(order, "MAX_PARTIAL", request.param[1])
+        patch.setattr(order, "_MIN_WIDTH", request.param[2])
+        patch.setattr(order, "_MIN_BATCH", 2)
+        patch.setattr(order, "_MAX_BATCH", 2)
         yield
 
 
-def said(candidate: Candidate) -> tuple[model.Served, model.Mapped]:
+def contents_of(candidate: Candidate) -> tuple[model.Served, model.Mapped]:
     served = dict(candidate.allocations)
     assert len(served) == len(candidate.allocations)
     mapped = dict(candidate.mappings)
@@ -67,23 +67,21 @@ def test_everything_that_fits_is_found_once_and_nothing_else(case: Case, order: 
     world, request = world_of(case[0]), case[1]
     expected = model.candidates(world, request)
     found = search(case, order)
-    candidates = [said(candidate) for candidate in found.requests]
+    candidates = [contents_of(candidate) for candidate in found.requests]
     assert set(candidates) == expected
     assert len(candidates) == len(expected)
-    shown = [provider.uuid for provider in found.providers]
-    assert set(shown) == model.described(world, request, expected)
-    assert len(set(shown)) == len(shown)
+    summarised_uuids = [provider.uuid for provider in found.providers]
+    assert set(summarised_uuids) == model.summarised(world, request, expected)
+    assert len(set(summarised_uuids)) == len(summarised_uuids)
 
 
 @settings(max_examples=100, deadline=None)
 @given(cases(), orders, st.integers(1, 12))
-def test_a_limit_gives_as_many_as_there_are_and_describes_only_those(
-    case: Case, order: Order, limit: int
-) -> None:
+def test_a_limit_bounds_the_candidates_and_their_summaries(case: Case, order: Order, limit: int) -> None:
     world, request = world_of(case[0]), case[1]
     expected = model.candidates(world, request)
     found = search(case, order, limit)
-    candidates = {said(candidate) for candidate in found.requests}
+    candidates = {contents_of(candidate) for candidate in found.requests}
     assert candidates <= expected
     assert len(candidates) == len(found.requests) == min(limit, len(expected))
-    assert {provider.uuid for provider in found.providers} == model.described(world, request, candidates)
+    assert {provider.uuid for provider in found.providers} == model.summarised(world, request, candidates)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""An index that followed any changes says the same as one built afterwards, and the ones before stay as they were."""
+"""An index after any changes equals one built from the result, and earlier indexes are unchanged."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ def used(inventories: dict[str, Inventory]) -> st.SearchStrategy[dict[str, int]]
 
 @pytest.fixture(autouse=True, params=[0, 3, 9], ids=["dense", "mixed", "sparse"], scope="module")
 def small_blocks(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Blocks of four rows, so that ten providers fill several, and kept in each of both forms; few rows are late."""
+    """Use blocks of four rows, so that ten providers fill several, in dense and sparse form; few usages are pending."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("BLOCK_BITS", 2), ("BLOCK", 4), ("SPARSE", request.param)):
             patch.setattr(blocks, name, value)
-        patch.setattr(index_module, "_FEW", 4)
-        patch.setattr(class_columns, "_MOST_LATE", 4)
-        patch.setattr(class_columns, "_MOST_CHANGED", 2)
+        patch.setattr(index_module, "_MAX_VACANT", 4)
+        patch.setattr(class_columns, "_MAX_PENDING", 4)
+        patch.setattr(class_columns, "_MAX_CHANGED", 2)
         patch.setattr(provider_table, "CHUNK_BITS", 2)
         patch.setattr(provider_table, "CHUNK", 4)
         yield
 
 
-def said(index: Index) -> dict[str, object]:
-    """All that an index says, by uuid, so that it does not matter who has which row."""
+def contents_of(index: Index) -> dict[str, object]:
+    """Return the contents of an index by uuid, independent of row numbers."""
     providers = {p.uuid: p for p in index.providers(numbers_of(index.live, index.size).tolist())}
 
     def names(rows: int) -> frozenset[str]:
@@ -57,9 +57,9 @@ def said(index: Index) -> dict[str, object]:
 
     stocks = {}
     for name in CLASSES:
-        of_class = index.stock(name)
+        of_class = index.class_column(name)
         for amount in range(1, 7):
-            admitting = of_class.rows & of_class.cutting(amount) & of_class.holding(amount)
+            admitting = of_class.rows & of_class.rows_allowing(amount) & of_class.rows_with_free(amount)
             stocks[name, amount] = names(admitting)
         stocks[name, 0] = names(of_class.rows)
     parents = index.parent_by_row()
@@ -70,14 +70,16 @@ def said(index: Index) -> dict[str, object]:
         "children": names(index.children),
         "labels": {uuid: index.labels()[index.row(uuid)].rstrip() for uuid in providers},
         "trees": {
-            p.uuid: names(index.below(1 << index.row(p.uuid))) for p in providers.values() if p.is_root
+            p.uuid: names(index.rows_of_trees(1 << index.row(p.uuid)))
+            for p in providers.values()
+            if p.is_root
         },
         "roots": {uuid: names(index.roots_of(1 << index.row(uuid))) for uuid in providers},
         "parents": {uuid: parents[index.row(uuid)] >= 0 for uuid in providers},
         "anchors": {uuid: names(index.anchors(index.row(uuid))) for uuid, p in providers.items() if p.shares},
         "stocks": stocks,
         "rooms": {
-            (uuid, name): index.stock(name).room(index.row(uuid))
+            (uuid, name): index.class_column(name).room(index.row(uuid))
             for uuid, p in providers.items()
             for name in p.inventories
         },
@@ -85,7 +87,7 @@ def said(index: Index) -> dict[str, object]:
 
 
 def expected(providers: dict[str, Provider]) -> dict[str, object]:
-    """The same, asked of the providers themselves."""
+    """Return the same contents, computed from the providers."""
     known = list(providers.values())
     return {
         "providers": providers,
@@ -119,7 +121,7 @@ def expected(providers: dict[str, Provider]) -> dict[str, object]:
 
 @st.composite
 def change(draw: st.DrawFn, known: dict[str, Provider], number: int) -> list[Change]:
-    """One command's worth of changes."""
+    """The changes of one command."""
     kind = draw(st.sampled_from(["create", "claim", "claim", "inventory", "mark", "move", "remove"]))
     leaves = sorted(known.keys() - {p.parent for p in known.values()})
     if kind == "create" or not known:
@@ -150,7 +152,7 @@ def change(draw: st.DrawFn, known: dict[str, Provider], number: int) -> list[Cha
 
 @st.composite
 def claims_of(draw: st.DrawFn, known: dict[str, Provider]) -> list[Claim]:
-    """Claims at some of these providers, at most one at each."""
+    """Claims on some of these providers, at most one per provider."""
     at = draw(st.sets(st.sampled_from(sorted(known)))) if known else ()
     return [
         (known[uuid], replace(known[uuid], used=draw(used(dict(known[uuid].inventories))))) for uuid in at
@@ -159,7 +161,7 @@ def claims_of(draw: st.DrawFn, known: dict[str, Provider]) -> list[Claim]:
 
 @settings(max_examples=120, deadline=None)
 @given(st.data())
-def test_following_changes_is_as_good_as_building_anew(data: st.DataObject) -> None:
+def test_an_updated_index_equals_a_rebuilt_one(data: st.DataObject) -> None:
     known: dict[str, Provider] = {}
     index, published = Index(), []
     for number in range(1, data.draw(st.integers(1, 12)) + 1):
@@ -177,5 +179,5 @@ def test_following_changes_is_as_good_as_building_anew(data: st.DataObject) -> N
         index = index.claimed(claims)
         published.append((index, known))
     for at, providers in published:
-        assert said(at) == expected(providers)
-    assert said(Index.build(known.values())) == expected(known)
+        assert contents_of(at) == expected(providers)
+    assert contents_of(Index.build(known.values())) == expected(known)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Private database servers, started by tests from the installed binaries, so that tests can kill them.
+"""Private database servers, started from the installed binaries, so that tests can kill them.
 
-Each has a directory and a port of its own, touches nothing of the machine's own servers, and leaves nothing
-behind, not even when the tests themselves are killed. Where a program is missing, `Missing` says which.
+Each has its own directory and port, is independent of the machine's own servers, and is removed completely, even when
+the tests themselves are killed. `Missing` names a program that is not installed.
 
     with PostgreSQL() as server:
         server.create_database("placement")

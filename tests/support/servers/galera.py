@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A Galera cluster of three private MariaDB servers, on addresses of loopback that differ as hosts do.
+"""A Galera cluster of three private MariaDB servers, each on its own loopback address.
 
-A node that was killed comes back as an operator's service manager brings it back: its last position is
-recovered first, so that it asks the others for what it missed and not for everything. When all are down,
-the one that saw most begins the cluster anew.
+A killed node is restarted as a service manager does it: its last position is recovered first, so that it requests only
+the missing transactions (IST) and not a full copy (SST). When all nodes are down, the one with the newest data
+bootstraps the cluster.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SYNC_SECONDS = 120
 
 
 class GaleraNode(MariaDB):
-    """One server of a cluster. Its data come from the others when it has none."""
+    """One server of a cluster. Without data it copies them from another node."""
 
     def __init__(self, cluster: GaleraCluster, address: str, durable: bool) -> None:
         super().__init__(durable=durable)
@@ -35,42 +35,42 @@ class GaleraNode(MariaDB):
         self.host = address
         self.port = free_port(address)
         self.group_port, self.increments_port, self.state_port = (free_port(address) for _ in range(3))
-        self._begins_cluster = False
+        self._bootstraps = False
 
     @property
-    def member(self) -> str:
-        """How the other nodes reach this one."""
+    def group_address(self) -> str:
+        """The address for group communication."""
         return f"{self.host}:{self.group_port}"
 
-    def begin_cluster(self) -> None:
-        """Start as the first node: alone, with its own data as the truth."""
+    def bootstrap(self) -> None:
+        """Bootstrap the cluster: start alone, with this node's data."""
         state = self.data / "grastate.dat"
         if state.exists():
             state.write_text(re.sub(r"safe_to_bootstrap: \d", "safe_to_bootstrap: 1", state.read_text()))
-        self._begins_cluster = True
+        self._bootstraps = True
         try:
             self.launch()
         finally:
-            self._begins_cluster = False
+            self._bootstraps = False
 
     def status(self, variable: str) -> str | None:
-        """A status variable of the cluster as this node sees it, or None when it does not answer."""
+        """Return a wsrep status variable of this node, or None if it does not accept connections."""
         try:
             rows = self.run_sql(f"SHOW STATUS LIKE 'wsrep_{variable}'")
-        except Exception:  # it is down, or coming up
+        except Exception:  # it is down or starting
             return None
         return str(rows[0][1]) if rows else None
 
     def is_synced(self, members: int) -> bool:
-        """Whether it takes part, with this many, and has seen all that there is."""
+        """True if the node is in a primary component of this size and has applied all transactions."""
         return (
             self.status("local_state_comment") == "Synced"
             and self.status("cluster_status") == "Primary"
             and self.status("cluster_size") == str(members)
         )
 
-    def last_seen(self) -> int:
-        """The number of the last transaction in its data; it must not be running."""
+    def last_transaction(self) -> int:
+        """Return the number of the last transaction in the data of a stopped node."""
         return int(self._position().rpartition(":")[2]) if self.data.exists() else -1
 
     def _position(self) -> str:
@@ -88,12 +88,12 @@ class GaleraNode(MariaDB):
         return found[1]
 
     def _initialise(self) -> None:
-        if self._begins_cluster:
+        if self._bootstraps:
             super()._initialise()
 
     def _replication(self) -> list[str]:
         options = {
-            "gmcast.listen_addr": f"tcp://{self.member}",
+            "gmcast.listen_addr": f"tcp://{self.group_address}",
             "ist.recv_addr": f"{self.host}:{self.increments_port}",
             "gcache.size": "64M",
         }
@@ -102,7 +102,7 @@ class GaleraNode(MariaDB):
             "provider": str(_provider()),
             "provider-options": ";".join(f"{name}={value}" for name, value in options.items()),
             "cluster-name": "plimsoll",
-            "cluster-address": "gcomm://" + ",".join(node.member for node in self._cluster.nodes),
+            "cluster-address": "gcomm://" + ",".join(node.group_address for node in self._cluster.nodes),
             "node-name": self.host,
             "node-address": self.host,
             "sst-method": "rsync",
@@ -116,7 +116,7 @@ class GaleraNode(MariaDB):
 
     def _command(self) -> list[str]:
         command = [*super()._command(), *self._replication()]
-        if self._begins_cluster:
+        if self._bootstraps:
             command.append("--wsrep-new-cluster")
         if (self.data / "grastate.dat").exists():
             command.append(f"--wsrep-start-position={self._position()}")
@@ -124,7 +124,7 @@ class GaleraNode(MariaDB):
 
 
 class GaleraCluster:
-    """Three nodes; `nodes[0]` to `nodes[2]` are servers that can be killed and started one by one."""
+    """Three nodes; each of `nodes` can be killed and started separately."""
 
     engine = "galera"
 
@@ -134,7 +134,7 @@ class GaleraCluster:
 
     @staticmethod
     def missing() -> str | None:
-        """Why a cluster cannot be started here, if it cannot."""
+        """Return why a cluster cannot be started here, or None."""
         try:
             for program in NEEDED:
                 programs.find(program)
@@ -144,14 +144,14 @@ class GaleraCluster:
         return MariaDB.missing()
 
     def start(self) -> Self:
-        """Start every node that is down: the first of them alone when no other runs, then the rest."""
+        """Start every node that is down. If all are, bootstrap the one with the newest data first."""
         down = [node for node in self.nodes if not node.is_running]
         if len(down) == len(self.nodes):
-            first = max(down, key=lambda node: node.last_seen())
-            down.remove(first)
-            first.begin_cluster()
-            self._wait_for(first, members=1)
-        # One by one: a node that gives its state away cannot give it to two.
+            newest = max(down, key=lambda node: node.last_transaction())
+            down.remove(newest)
+            newest.bootstrap()
+            self._wait_for(newest, members=1)
+        # One at a time: a donor can send its state to one node only.
         for node in down:
             node.launch()
             self._wait_for(node)
@@ -159,7 +159,7 @@ class GaleraCluster:
         return self
 
     def wait_until_synced(self, seconds: float = SYNC_SECONDS) -> None:
-        """Wait until all running nodes are one cluster, and each has all that there is."""
+        """Wait until all running nodes are one cluster and synced."""
         deadline = time.monotonic() + seconds
         for node in self._running():
             self._wait_for(node, seconds=deadline - time.monotonic())
@@ -169,7 +169,7 @@ class GaleraCluster:
             node.stop()
 
     def kill(self) -> None:
-        """All of them, as when the power goes."""
+        """Kill all nodes, as a power failure does."""
         for node in self._running():
             node.kill()
 
@@ -228,7 +228,7 @@ class GaleraCluster:
 
 
 def _provider() -> Path:
-    for place in PROVIDERS:
-        if Path(place).exists():
-            return Path(place)
+    for path in PROVIDERS:
+        if Path(path).exists():
+            return Path(path)
     raise programs.Missing("galera-4 is not installed")

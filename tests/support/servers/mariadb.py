@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A private MariaDB, with the character set that Debian gives to its servers."""
+"""A private MariaDB server with Debian's default character set."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SETTINGS = {
     "innodb-log-file-size": "48M",
     "max-connections": "200",
 }
-QUICK = {
+NOT_DURABLE = {
     "innodb-flush-log-at-trx-commit": "0",
     "innodb-doublewrite": "OFF",
     "innodb-flush-method": "nosync",
@@ -56,7 +56,7 @@ class MariaDB(Server):
             database=database,
             autocommit=True,
             connect_timeout=10,
-            # To read the machine's certificates takes 30 ms, which is 40 times the rest of it.
+            # Reading the machine's certificates takes 30 ms, 40 times as long as the rest of the connection.
             ssl_disabled=True,
         )
 
@@ -65,8 +65,8 @@ class MariaDB(Server):
         self.run_sql(f"CREATE DATABASE `{name}`", f"USE `{name}`", *copy)
 
     def _copy(self, original: str) -> list[str]:
-        """What makes an empty database like another: there is no statement that copies a whole one."""
-        # Class number 0 is VCPU, not a wish for the next number.
+        """Return statements that copy all tables and rows: MariaDB cannot copy a database in one statement."""
+        # Id 0 is the class VCPU and must not be replaced by an auto-increment value.
         statements = ["SET foreign_key_checks = 0, sql_mode = CONCAT(@@sql_mode, ',NO_AUTO_VALUE_ON_ZERO')"]
         for (table,) in self.run_sql(f"SHOW TABLES FROM `{original}`"):
             statements.append(self.run_sql(f"SHOW CREATE TABLE `{original}`.`{table}`")[0][1])
@@ -74,28 +74,28 @@ class MariaDB(Server):
         return statements
 
     def drop_database(self, name: str) -> None:
-        # A transaction that anybody left open would hold up the drop for a day.
-        users = self.run_sql(f"SELECT id FROM information_schema.processlist WHERE db = '{name}'")
-        for (user,) in users:
-            with suppress(pymysql.err.OperationalError):  # it has gone by itself
-                self.run_sql(f"KILL {user}")
+        # An open transaction would block DROP DATABASE for up to a day (lock_wait_timeout).
+        connections = self.run_sql(f"SELECT id FROM information_schema.processlist WHERE db = '{name}'")
+        for (connection,) in connections:
+            with suppress(pymysql.err.OperationalError):  # it has ended already
+                self.run_sql(f"KILL {connection}")
         self.run_sql(f"DROP DATABASE IF EXISTS `{name}`")
 
     @property
-    def _scratch(self) -> Path:
-        # Not the machine's: a server that starts removes what looks like its own of last time, and is others'.
-        scratch = self.directory / "tmp"
-        if not scratch.exists():
-            scratch.mkdir()
-            self._own(scratch)
-        return scratch
+    def _tmp_directory(self) -> Path:
+        # Not /tmp: a starting server deletes files there that look like its own and belong to other servers.
+        directory = self.directory / "tmp"
+        if not directory.exists():
+            directory.mkdir()
+            self._chown(directory)
+        return directory
 
     def _initialise(self) -> None:
         self._run(
             programs.find("mariadb-install-db"),
             "--no-defaults",
             f"--datadir={self.data}",
-            f"--tmpdir={self._scratch}",
+            f"--tmpdir={self._tmp_directory}",
             "--auth-root-authentication-method=normal",
             "--skip-name-resolve",
             "--skip-test-db",
@@ -103,12 +103,12 @@ class MariaDB(Server):
         )
 
     def _settings(self) -> dict[str, str]:
-        return SETTINGS | ({} if self._durable else QUICK) | self._given
+        return SETTINGS | ({} if self._durable else NOT_DURABLE) | self._extra_settings
 
     def _command(self) -> list[str]:
         own = {
             "datadir": str(self.data),
-            "tmpdir": str(self._scratch),
+            "tmpdir": str(self._tmp_directory),
             "socket": str(self.directory / "s"),
             "pid-file": str(self.directory / "pid"),
             "bind-address": self.host,

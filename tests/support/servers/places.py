@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where a private server can be: a directory and a port that are nobody else's."""
+"""Temporary directories and free ports for private servers."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pathlib import Path
 from tests.support.servers.programs import Missing
 
 MEMORY = Path("/dev/shm")
-ROOM = 1 << 30
+NEEDED_BYTES = 1 << 30
 
 
 def make_directory(*, in_memory: bool) -> Path:
-    """A new one, with a short name, because the path of a socket has a limit."""
-    place = MEMORY if in_memory and _has_room(MEMORY) else None
-    return Path(tempfile.mkdtemp(prefix="plimsoll-", dir=place))
+    """Create a directory with a short path, because the path length of a socket is limited."""
+    parent = MEMORY if in_memory and _has_room(MEMORY) else None
+    return Path(tempfile.mkdtemp(prefix="plimsoll-", dir=parent))
 
 
 def _has_room(directory: Path) -> bool:
-    """Some containers have such a directory that holds next to nothing."""
-    return os.access(directory, os.W_OK) and shutil.disk_usage(directory).free > ROOM
+    """True if the directory is writable and has 1 GiB free: in some containers /dev/shm is tiny."""
+    return os.access(directory, os.W_OK) and shutil.disk_usage(directory).free > NEEDED_BYTES
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """A port that nobody listens on, and that no client is given by chance while the server is down."""
+    """Return a port without a listener, outside the range from which clients get their ports."""
     low = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     for _ in range(1000):
         port = random.SystemRandom().randrange(max(1024, low - 20000), low)
@@ -40,4 +40,4 @@ def free_port(host: str = "127.0.0.1") -> int:
             except OSError:
                 continue
         return port
-    raise Missing(f"a free port of {host} is not to be found")
+    raise Missing(f"no free port found on {host}")

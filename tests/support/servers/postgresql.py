@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A private PostgreSQL."""
+"""A private PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import psycopg
 from tests.support.servers import programs
 from tests.support.servers.server import Server
 
-PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/pgsql/bin")
+DIRECTORIES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/pgsql/bin")
 
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "max_connections": "200",
-    # In the data directory, which is removed, even when the server was killed and could not do so itself.
+    # Shared memory in the data directory, which is removed even if the server was killed.
     "dynamic_shared_memory_type": "mmap",
     "lc_messages": "C",
 }
-QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
+NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 
 
 class PostgreSQL(Server):
@@ -34,8 +34,8 @@ class PostgreSQL(Server):
     @classmethod
     def missing(cls) -> str | None:
         try:
-            programs.find("initdb", *PLACES)
-            programs.find("postgres", *PLACES)
+            programs.find("initdb", *DIRECTORIES)
+            programs.find("postgres", *DIRECTORIES)
             programs.account(cls.user)
         except programs.Missing as missing:
             return str(missing)
@@ -61,16 +61,16 @@ class PostgreSQL(Server):
         self.run_sql(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
     def remove(self) -> None:
-        # A server that was killed leaves a segment of shared memory to the machine. Its file says which.
+        # A killed server leaves a System V shared memory segment. Its id is in postmaster.pid.
         lock = self.data / "postmaster.pid"
-        was = lock.read_text().splitlines() if lock.exists() else []
+        lines = lock.read_text().splitlines() if lock.exists() else []
         super().remove()
-        if len(was) > 6:
-            subprocess.run(["ipcrm", "-m", was[6].split()[1]], capture_output=True, check=False)
+        if len(lines) > 6:
+            subprocess.run(["ipcrm", "-m", lines[6].split()[1]], capture_output=True, check=False)
 
     def _initialise(self) -> None:
         self._run(
-            programs.find("initdb", *PLACES),
+            programs.find("initdb", *DIRECTORIES),
             f"--pgdata={self.data}",
             "--username=postgres",
             "--auth=trust",
@@ -80,7 +80,17 @@ class PostgreSQL(Server):
         )
 
     def _command(self) -> list[str]:
-        settings = SETTINGS | ({} if self._durable else QUICK) | {"port": str(self.port)} | self._given
-        words = [f"{name}={value}" for name, value in settings.items()]
-        program = str(programs.find("postgres", *PLACES))
-        return [program, "-D", str(self.data), *(word for each in words for word in ("-c", each))]
+        settings = (
+            SETTINGS
+            | ({} if self._durable else NOT_DURABLE)
+            | {"port": str(self.port)}
+            | self._extra_settings
+        )
+        options = [f"{name}={value}" for name, value in settings.items()]
+        program = str(programs.find("postgres", *DIRECTORIES))
+        return [
+            program,
+            "-D",
+            str(self.data),
+            *(argument for option in options for argument in ("-c", option)),
+        ]

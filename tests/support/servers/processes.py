@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A process and all that it started, taken as one: stopped, continued, killed. And a guard over it.
+"""Signals to a process and all its descendants, and a watchdog for private servers.
 
-Workers of PostgreSQL lead sessions of their own, so a signal to a process group would miss them.
+PostgreSQL's workers lead their own sessions, so a signal to a process group would miss them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def family(pid: int) -> list[int]:
-    """This process and its descendants, parents first."""
+def process_tree(pid: int) -> list[int]:
+    """Return this pid and its descendants, parents first."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
-            with suppress(OSError):  # it has ended meanwhile
-                # The name, in parentheses, may hold spaces: what follows the last one is plain.
+            with suppress(OSError):  # the process has ended
+                # The name in parentheses may contain spaces, so split after the last parenthesis.
                 parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
                 children.setdefault(parent, []).append(int(entry.name))
     found = [pid]
@@ -35,26 +35,26 @@ def signal_all(pids: list[int], number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-def stop_family(pid: int) -> list[int]:
-    """Stop them all, the first one first, so that it starts no more while the others are counted."""
+def stop_process_tree(pid: int) -> list[int]:
+    """Send SIGSTOP to all, the parent first, so that it starts no more children meanwhile. Return the pids."""
     os.kill(pid, signal.SIGSTOP)
-    members = family(pid)
+    members = process_tree(pid)
     signal_all(members, signal.SIGSTOP)
     return members
 
 
-def kill_family(pid: int) -> None:
-    """SIGKILL for them all, at one moment as far as they can tell: none acts on the death of another."""
+def kill_process_tree(pid: int) -> None:
+    """Stop all processes, then SIGKILL them, so that none reacts to the death of another."""
     with suppress(ProcessLookupError):
-        signal_all(stop_family(pid)[::-1], signal.SIGKILL)
+        signal_all(stop_process_tree(pid)[::-1], signal.SIGKILL)
 
 
 class Guard:
-    """Kills a server and removes its directory if this process dies without having stopped it."""
+    """Watchdog process: kills a server and removes its directory if this process dies first."""
 
     def __init__(self, pid: int, directory: Path) -> None:
-        # It ends of itself when it reads a line; the end of the pipe without one means that we are dead.
-        # SIGQUIT lets PostgreSQL and MariaDB put away what they share with the machine.
+        # A line ends the script; end of file without a line means that this process has died.
+        # SIGQUIT lets PostgreSQL and MariaDB release their shared memory.
         script = 'read -r line || { kill -QUIT "$1"; sleep 1; kill -KILL -- "-$1"; rm -rf -- "$2"; }'
         self._process = subprocess.Popen(
             ["sh", "-c", script, "sh", str(pid), str(directory)],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the database programs are, and as whom they run: servers of databases refuse to run as root."""
+"""Find the database programs and the account to run them: database servers refuse to run as root."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 
 
 class Missing(Exception):
-    """Something that a server needs is not on this machine; the text says what, as in "not run: ..."."""
+    """A requirement of a server is missing; the text names it, as in "not run: ..."."""
 
 
-def find(program: str, *places: str) -> Path:
-    """A program on PATH, or in one of these places, of which a `*` may stand for a version: the newest wins."""
+def find(program: str, *directories: str) -> Path:
+    """Find a program on PATH or in these directories, where `*` matches a version and the newest is used."""
     on_path = shutil.which(program)
     if on_path:
         return Path(on_path)
-    for place in (*places, "/usr/sbin", "/usr/local/sbin"):
+    for directory in (*directories, "/usr/sbin", "/usr/local/sbin"):
         found = [
-            path for path in Path("/").glob(f"{place.lstrip('/')}/{program}") if os.access(path, os.X_OK)
+            path for path in Path("/").glob(f"{directory.lstrip('/')}/{program}") if os.access(path, os.X_OK)
         ]
         if found:
             return max(found, key=_version)
@@ -34,7 +34,7 @@ def _version(path: Path) -> tuple[int, ...]:
 
 
 def account(name: str) -> pwd.struct_passwd | None:
-    """The account to run a server as: this one when we are root, ourselves (None) when we are not."""
+    """Return the account to run a server as if this process is root, otherwise None (the current account)."""
     if os.geteuid() != 0:
         return None
     try:
@@ -44,7 +44,7 @@ def account(name: str) -> pwd.struct_passwd | None:
 
 
 def run_as(user: pwd.struct_passwd | None) -> dict[str, Any]:
-    """The arguments with which `subprocess` starts something as this account."""
+    """Return the arguments for `subprocess` to run a program as this account."""
     if user is None:
         return {}
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every private database server can do, whichever it is: start, stop, die, pause, make databases.
+"""Base class of private database servers: start, stop, kill, pause, create databases.
 
-Its data survive `stop` and `kill`, so that it can be started again, and go with `remove` or at the end of
-`with`. The port stays the same for its whole life.
+Data survive `stop` and `kill`, so that the server can be restarted; `remove` or the end of `with` deletes them. The
+port never changes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 
 from tests.support.servers import places, programs
 from tests.support.servers.places import free_port
-from tests.support.servers.processes import Guard, kill_family, signal_all, stop_family
+from tests.support.servers.processes import Guard, kill_process_tree, signal_all, stop_process_tree
 
 __all__ = ["Server", "ServerFailed"]
 
@@ -33,11 +33,10 @@ class ServerFailed(Exception):
 
 
 class Server(abc.ABC):
-    """One server of databases on a port of 127.0.0.1, with an administrator who needs no password.
+    """A database server on a port of 127.0.0.1, with an administrator account without a password.
 
-    `durable` keeps the settings that an operator has, on disk. Without it a commit is not waited for and all
-    is in memory: quick, and right for tests that do not kill the server. `settings` go to the server as they
-    are, over our own.
+    `durable` uses production settings on disk. Without it there is no fsync and the data are in memory: fast, and
+    sufficient for tests that do not kill the server. `settings` override our own.
     """
 
     engine: ClassVar[str]
@@ -47,52 +46,52 @@ class Server(abc.ABC):
     def __init__(self, *, durable: bool = True, settings: dict[str, str] | None = None) -> None:
         self._account = programs.account(self.user)
         self._durable = durable
-        self._given = settings or {}
+        self._extra_settings = settings or {}
         self._process: subprocess.Popen[bytes] | None = None
         self._guard: Guard | None = None
         self._paused: list[int] = []
         self.host = "127.0.0.1"
         self.port = free_port(self.host)
         self.directory = places.make_directory(in_memory=not durable)
-        self._own(self.directory)
+        self._chown(self.directory)
         self.data = self.directory / "data"
 
-    # What differs between servers.
+    # Implemented by each engine.
 
     @classmethod
     @abc.abstractmethod
     def missing(cls) -> str | None:
-        """Why this server cannot be started here, if it cannot."""
+        """Return why this server cannot be started here, or None."""
 
     @abc.abstractmethod
     def url(self, database: str) -> str:
-        """The database's URL, as SQLAlchemy takes it."""
+        """Return the database's URL for SQLAlchemy."""
 
     @abc.abstractmethod
     def connect(self, database: str | None = None) -> Any:
-        """A connection of the plain driver that commits each statement."""
+        """Return a driver connection in autocommit mode."""
 
     @abc.abstractmethod
     def create_database(self, name: str, like: str | None = None) -> None:
-        """An empty database, or one with the tables and rows of another that nobody is connected to."""
+        """Create an empty database, or a copy of one without open connections."""
 
     @abc.abstractmethod
     def drop_database(self, name: str) -> None:
-        """Remove a database, whoever is connected to it."""
+        """Drop a database, even while connections to it are open."""
 
     @abc.abstractmethod
     def _initialise(self) -> None:
-        """Fill the empty data directory."""
+        """Initialise the empty data directory."""
 
     @abc.abstractmethod
     def _command(self) -> list[str]:
-        """The command that runs the server in the foreground."""
+        """Return the command that runs the server in the foreground."""
 
-    # What is the same for all.
+    # Common to all engines.
 
     @property
     def pid(self) -> int:
-        assert self._process is not None, "the server does not run"
+        assert self._process is not None, "the server is not running"
         return self._process.pid
 
     @property
@@ -100,18 +99,18 @@ class Server(abc.ABC):
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> Self:
-        """Start the server, on the data of last time if there are any, and wait until it answers."""
+        """Start the server on its existing data, if any, and wait until it accepts connections."""
         self.launch()
         self.wait()
         return self
 
     def launch(self) -> None:
-        """Start the server and do not wait for it."""
-        assert not self.is_running, "the server runs already"
-        self._forget_process()  # it may have ended by itself
+        """Start the server without waiting for it."""
+        assert not self.is_running, "the server is already running"
+        self._clear_process()  # it may have exited
         if not self.data.exists():
             self.data.mkdir(mode=0o700)
-            self._own(self.data)
+            self._chown(self.data)
             self._initialise()
         with self._log_file.open("ab") as log:
             self._process = subprocess.Popen(
@@ -126,27 +125,29 @@ class Server(abc.ABC):
         self._guard = Guard(self._process.pid, self.directory)
 
     def wait(self, seconds: float = START_SECONDS) -> None:
-        """Wait until the server takes connections."""
+        """Wait until the server accepts connections."""
         assert self._process is not None, "the server was not started"
         deadline = time.monotonic() + seconds
-        while not self.answers():
+        while not self.accepts_connections():
             if self._process.poll() is not None:
-                self._forget_process()
+                self._clear_process()
                 raise ServerFailed(f"{self.engine} ended while it started:\n{self.log()[-4000:]}")
             if time.monotonic() > deadline:
                 self.kill()
-                raise ServerFailed(f"{self.engine} does not answer after {seconds} s:\n{self.log()[-4000:]}")
+                raise ServerFailed(
+                    f"{self.engine} does not accept connections after {seconds} s:\n{self.log()[-4000:]}"
+                )
             time.sleep(POLL_SECONDS)
 
-    def answers(self) -> bool:
+    def accepts_connections(self) -> bool:
         try:
             self.connect().close()
-        except Exception:  # each driver has its own for "not yet"
+        except Exception:  # each driver has its own exception
             return False
         return True
 
     def stop(self) -> None:
-        """Shut down as an operator does, without waiting for clients to go. Nothing happens if it does not run."""
+        """Shut down cleanly without waiting for clients. No effect if the server is not running."""
         if self._process is None:
             return
         self.resume()
@@ -156,31 +157,31 @@ class Server(abc.ABC):
         except subprocess.TimeoutExpired:
             self.kill()
             raise ServerFailed(f"{self.engine} did not stop:\n{self.log()[-4000:]}") from None
-        self._forget_process()
+        self._clear_process()
 
     def kill(self) -> None:
-        """SIGKILL for the server and all its workers, as when the machine goes. Its data stay."""
+        """SIGKILL the server and all its workers, as in a power failure. The data stay."""
         if self._process is None:
             return
-        kill_family(self._process.pid)
+        kill_process_tree(self._process.pid)
         self._process.wait(STOP_SECONDS)
-        self._forget_process()
+        self._clear_process()
 
     def restart(self) -> Self:
         self.stop()
         return self.start()
 
     def pause(self) -> None:
-        """Let it hang: connections stay open, and nothing is answered until `resume`."""
+        """Stop the processes: connections stay open, but get no response until `resume`."""
         assert not self._paused, "the server is paused already"
-        self._paused = stop_family(self.pid)
+        self._paused = stop_process_tree(self.pid)
 
     def resume(self) -> None:
         signal_all(self._paused[::-1], signal.SIGCONT)
         self._paused = []
 
     def run_sql(self, *statements: str, database: str | None = None) -> list[tuple[Any, ...]]:
-        """Run statements as the administrator, each committed by itself; the rows of the last one."""
+        """Run statements as the administrator in autocommit mode and return the rows of the last one."""
         connection = self.connect(database)
         try:
             cursor = connection.cursor()
@@ -191,11 +192,11 @@ class Server(abc.ABC):
             connection.close()
 
     def log(self) -> str:
-        """All that the server wrote about itself."""
+        """Return the server's log."""
         return self._log_file.read_text(errors="replace") if self._log_file.exists() else ""
 
     def remove(self) -> None:
-        """Stop the server, if need be by force, and remove its data."""
+        """Kill the server and remove its data."""
         try:
             if self._process is not None:
                 self.kill()
@@ -213,7 +214,7 @@ class Server(abc.ABC):
         self.remove()
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy, as another process may have one: it knows the server, and cannot stop it."""
+        """Copy for another process, which can connect to the server but not stop it."""
         return self.__dict__ | {"_process": None, "_guard": None, "_paused": []}
 
     @property
@@ -221,9 +222,9 @@ class Server(abc.ABC):
         return self.directory / "log"
 
     def _run(self, *command: str | Path) -> None:
-        """A program of the server's, run to its end as the server's account."""
+        """Run a program of the server as the server's account and wait for it."""
         done = subprocess.run(
-            [str(word) for word in command],
+            [str(argument) for argument in command],
             capture_output=True,
             text=True,
             cwd=self.directory,
@@ -233,11 +234,11 @@ class Server(abc.ABC):
         if done.returncode:
             raise ServerFailed(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
 
-    def _own(self, path: Path) -> None:
+    def _chown(self, path: Path) -> None:
         if self._account is not None:
             os.chown(path, self._account.pw_uid, self._account.pw_gid)
 
-    def _forget_process(self) -> None:
+    def _clear_process(self) -> None:
         self._process = None
         self._paused = []
         if self._guard is not None:

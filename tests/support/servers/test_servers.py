@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The servers that tests stand on can be stopped, killed and paused, lose nothing, and leave nothing behind."""
+"""Private servers can be stopped, killed and paused, keep their data, and are removed completely."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import pytest
 
 from tests.support.databases import SERVERS, need
 from tests.support.servers import GaleraCluster, Missing, Server, programs
-from tests.support.servers.processes import family
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.servers.processes import process_tree
+from tests.support.waiting import TIMEOUT_SECONDS, eventually
 
 
 @pytest.fixture(scope="module", params=SERVERS)
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     need(SERVERS[request.param])
     with SERVERS[request.param]() as server:
-        server.create_database("kept")
-        server.run_sql("CREATE TABLE t (a INTEGER)", database="kept")
+        server.create_database("test")
+        server.run_sql("CREATE TABLE t (a INTEGER)", database="test")
         yield server
 
 
@@ -34,7 +34,7 @@ def running(server: Server) -> Iterator[Server]:
         server.start()
 
 
-def rows(server: Server, database: str = "kept") -> set[int]:
+def rows(server: Server, database: str = "test") -> set[int]:
     return {row[0] for row in server.run_sql("SELECT a FROM t", database=database)}
 
 
@@ -42,20 +42,20 @@ def exists(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
-def test_what_was_committed_is_there_after_a_stop_and_after_a_kill(running: Server) -> None:
-    place = running.url("kept")
+def test_committed_rows_survive_a_stop_and_a_kill(running: Server) -> None:
+    url = running.url("test")
     for number, end in enumerate((running.stop, running.kill)):
-        running.run_sql(f"INSERT INTO t VALUES ({number})", database="kept")
+        running.run_sql(f"INSERT INTO t VALUES ({number})", database="test")
         end()
-        assert not running.answers()
+        assert not running.accepts_connections()
         running.start()
         assert number in rows(running)
-    assert running.url("kept") == place
+    assert running.url("test") == url
 
 
-def test_a_kill_spares_no_worker(running: Server) -> None:
-    connection = running.connect("kept")
-    workers = family(running.pid)
+def test_a_kill_ends_all_workers(running: Server) -> None:
+    connection = running.connect("test")
+    workers = process_tree(running.pid)
     running.kill()
     assert eventually(lambda: not any(exists(pid) for pid in workers))
     with pytest.raises(Exception, match=r".*"):
@@ -63,24 +63,24 @@ def test_a_kill_spares_no_worker(running: Server) -> None:
     connection.close()
 
 
-def test_a_paused_server_answers_nobody_until_it_is_resumed(running: Server) -> None:
-    connection, answered = running.connect("kept"), threading.Event()
+def test_a_paused_server_does_not_respond_until_it_is_resumed(running: Server) -> None:
+    connection, finished = running.connect("test"), threading.Event()
 
-    def ask() -> None:
+    def execute() -> None:
         connection.cursor().execute("SELECT 1")
-        answered.set()
+        finished.set()
 
     running.pause()
-    asking = threading.Thread(target=ask)
-    asking.start()
-    assert not answered.wait(0.3)
+    thread = threading.Thread(target=execute)
+    thread.start()
+    assert not finished.wait(0.3)
     running.resume()
-    assert answered.wait(PATIENCE)
-    asking.join()
+    assert finished.wait(TIMEOUT_SECONDS)
+    thread.join()
     connection.close()
 
 
-def test_a_copy_of_a_database_has_its_tables_and_rows_and_is_apart_from_it(running: Server) -> None:
+def test_a_copy_of_a_database_has_its_tables_and_rows_and_is_separate(running: Server) -> None:
     running.create_database("original")
     running.run_sql("CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1)", database="original")
     running.create_database("copy", like="original")
@@ -91,7 +91,7 @@ def test_a_copy_of_a_database_has_its_tables_and_rows_and_is_apart_from_it(runni
         running.drop_database(name)
 
 
-def test_a_database_is_dropped_whoever_is_connected_to_it(running: Server) -> None:
+def test_a_database_with_open_connections_is_dropped(running: Server) -> None:
     running.create_database("used")
     running.run_sql("CREATE TABLE t (a INTEGER)", database="used")
     connection = running.connect("used")
@@ -104,7 +104,7 @@ def test_a_database_is_dropped_whoever_is_connected_to_it(running: Server) -> No
     connection.close()
 
 
-DIES_WITHOUT_A_WORD = """
+START_SERVER_AND_DIE = """
 import os, signal, sys
 from tests.support.databases import SERVERS
 server = SERVERS[sys.argv[1]](durable=False).start()
@@ -114,16 +114,16 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.parametrize("engine", SERVERS)
-def test_a_server_does_not_outlive_the_tests_that_were_killed(engine: str) -> None:
+def test_a_server_ends_when_its_tests_are_killed(engine: str) -> None:
     need(SERVERS[engine])
-    command = [sys.executable, "-c", DIES_WITHOUT_A_WORD, engine]
+    command = [sys.executable, "-c", START_SERVER_AND_DIE, engine]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     pid, directory = done.stdout.split()
     assert eventually(lambda: not exists(int(pid)))
     assert eventually(lambda: not Path(directory).exists())
 
 
-def test_a_program_that_is_missing_is_named() -> None:
+def test_a_missing_program_is_named() -> None:
     with pytest.raises(Missing, match="placement-launcher is not installed"):
         programs.find("placement-launcher", "/usr/lib/*/bin")
 
@@ -132,14 +132,14 @@ def test_a_server_does_not_run_as_root(running: Server) -> None:
     assert Path(f"/proc/{running.pid}").stat().st_uid != 0
 
 
-def test_a_node_of_a_cluster_that_was_killed_comes_back_and_has_what_it_missed() -> None:
+def test_a_killed_node_of_a_cluster_restarts_and_gets_the_missing_rows() -> None:
     need(GaleraCluster)
     with GaleraCluster(durable=False) as cluster:
-        cluster.create_database("kept")
-        cluster.run_sql("CREATE TABLE t (a INTEGER PRIMARY KEY)", database="kept")
+        cluster.create_database("test")
+        cluster.run_sql("CREATE TABLE t (a INTEGER PRIMARY KEY)", database="test")
         cluster.nodes[1].kill()
         cluster.wait_until_synced()
-        cluster.nodes[2].run_sql("INSERT INTO t VALUES (1)", database="kept")
+        cluster.nodes[2].run_sql("INSERT INTO t VALUES (1)", database="test")
         cluster.start()
         assert rows(cluster.nodes[1]) == {1}
         cluster.kill()

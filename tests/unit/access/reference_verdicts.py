@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Asks the reference for its verdicts; run by the Python that has it installed.
+"""Compute the decisions of the reference; run by the Python in whose environment it is installed.
 
-Reads scenarios as JSON on standard input and writes, for each, what the reference makes of each caller and what it
-would let them do.
+Reads scenarios as JSON on standard input and writes, for each, the callers and the rules that the reference allows them.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ def verdicts(scenario: dict[str, Any]) -> dict[str, dict[str, bool]]:
     conf.set_override("policy_file", scenario["policy_file"], group="oslo_policy")
     policy.reset()
     policy.init(conf, suppress_deprecation_warnings=True)
-    answers = {}
+    decisions = {}
     for name, environ in scenario["callers"].items():
         ctx = context.RequestContext.from_environ(environ)
-        answers[name] = {
+        decisions[name] = {
             f"{rule} on {target_name}": bool(ctx.can(rule, target, fatal=False))
             for rule in scenario["rules"]
             for target_name, target in scenario["targets"].items()
         }
-    return answers
+    return decisions
 
 
 def rules() -> dict[str, Any]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Texts of clients do not stay in memory: caches of the access layer are bounded in bytes."""
+"""The caches of the access layer are bounded in bytes, because clients choose their keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from oslo_config import cfg
 
 from plimsoll.access import Policy
 from plimsoll.access.identity import caller_from_environ
-from plimsoll.access.loopback import stranger
+from plimsoll.access.loopback import remote_address
 from plimsoll.config import loader
 
 LONG = 100_000
@@ -31,7 +31,7 @@ def named_by_headers(policy: Policy, number: int) -> None:
 
 def connected_from(policy: Policy, number: int) -> None:
     text = long_text(number)
-    assert stranger({"REMOTE_ADDR": text}) == text
+    assert remote_address({"REMOTE_ADDR": text}) == text
 
 
 def judged_by_target(policy: Policy, number: int) -> None:

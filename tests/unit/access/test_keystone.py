@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Keystone's part is keystonemiddleware's; ours is to set it up, let the root pass and name the caller.
+"""Our part of the authentication by Keystone: set up keystonemiddleware, skip it for the root, determine the caller.
 
-What needs a Keystone is tested with a real one, in tests/cloud.
+The tests with a real Keystone are in tests/cloud.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from keystonemiddleware import auth_token
 from oslo_config import cfg
 
-from plimsoll.access import IdentityError, IdentityUnavailable, caller_of, guarded, keystone
+from plimsoll.access import IdentityError, IdentityUnavailable, caller_of, keystone, with_authentication
 from plimsoll.access.authenticate import IDENTITY_HEADERS
 from plimsoll.access.identity import _HEADERS
 from plimsoll.access.keystone import check
@@ -51,7 +51,7 @@ def app(inside: Recorder, monkeypatch: pytest.MonkeyPatch) -> WSGIApplication:
         }
 
     monkeypatch.setattr(auth_token.AuthProtocol, "fetch_token", fetch)
-    return guarded(inside, settings(www_authenticate_uri="http://keystone.example"))
+    return with_authentication(inside, settings(www_authenticate_uri="http://keystone.example"))
 
 
 def settings(**options: object) -> cfg.ConfigOpts:
@@ -70,19 +70,19 @@ def test_a_good_token_names_the_caller(app: WSGIApplication, inside: Recorder) -
     assert caller.is_authenticated
 
 
-def test_a_callers_own_headers_do_not_count(app: WSGIApplication, inside: Recorder) -> None:
+def test_identity_headers_of_clients_are_ignored(app: WSGIApplication, inside: Recorder) -> None:
     call(app, "/traits", X_AUTH_TOKEN=TOKEN, X_USER_ID="mallory", X_ROLES="admin")
     assert caller_of(inside.seen[-1]).roles == ("reader", "member")
     assert caller_of(inside.seen[-1]).user_id == "ada"
 
 
 @pytest.mark.parametrize("headers", [{}, {"X_AUTH_TOKEN": "wrong"}, {"X_USER_ID": "mallory"}])
-def test_anything_else_is_a_401_that_says_where_to_go(
+def test_other_tokens_get_a_401_with_the_address_of_keystone(
     app: WSGIApplication, inside: Recorder, headers: dict[str, str]
 ) -> None:
-    answer = call(app, "/traits", **headers)
-    assert answer.status.startswith("401")
-    assert answer.headers["www-authenticate"] == 'Keystone uri="http://keystone.example"'
+    response = call(app, "/traits", **headers)
+    assert response.status.startswith("401")
+    assert response.headers["www-authenticate"] == 'Keystone uri="http://keystone.example"'
     assert inside.seen == []
 
 
@@ -107,17 +107,17 @@ def test_every_header_that_keystonemiddleware_sets_or_removes_is_an_identity_hea
     assert set(_HEADERS) <= IDENTITY_HEADERS
 
 
-def test_without_a_plugin_nobody_is_known_and_the_log_says_why(
+def test_without_a_plugin_no_token_is_valid_and_the_reason_is_logged(
     inside: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    app = guarded(inside, settings(www_authenticate_uri="http://keystone.example"))
+    app = with_authentication(inside, settings(www_authenticate_uri="http://keystone.example"))
     assert "[keystone_authtoken] has no auth_type" in caplog.text
     with pytest.raises(IdentityUnavailable):
         call(app, "/traits", X_AUTH_TOKEN="any")
     assert inside.seen == []
 
 
-def test_what_fails_within_the_application_is_not_taken_for_a_failure_of_keystone(
+def test_an_error_of_the_application_is_not_reported_as_a_failure_of_keystone(
     app: WSGIApplication, inside: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
@@ -129,15 +129,15 @@ def test_what_fails_within_the_application_is_not_taken_for_a_failure_of_keyston
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"auth_type": "passwrod"}, "passwrod"),
         ({"auth_type": "password"}, "auth_url"),
         ({"memcache_security_strategy": "MAC"}, "memcache_secret_key"),
     ],
 )
-def test_wrong_settings_are_named(options: dict[str, object], said: str) -> None:
-    with pytest.raises(IdentityError, match=rf"\[keystone_authtoken\].*{said}"):
+def test_the_error_names_the_wrong_setting(options: dict[str, object], message: str) -> None:
+    with pytest.raises(IdentityError, match=rf"\[keystone_authtoken\].*{message}"):
         check(settings(**options))
 
 
@@ -149,7 +149,7 @@ def test_wrong_settings_are_named(options: dict[str, object], said: str) -> None
         ({"memcache_security_strategy": "ENCRYPT", "memcache_secret_key": "k"}, "cryptography"),
     ],
 )
-def test_what_memcached_needs_is_missed_at_the_start(
+def test_modules_that_memcached_needs_are_checked_at_the_start(
     options: dict[str, object], module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(keystone, "find_spec", lambda name: None if name == module else name)

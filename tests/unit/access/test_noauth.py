@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""noauth2, as the reference behaves: the expected values were read off its own middlewares."""
+"""noauth2 behaves as in the reference: the expected values come from its own middleware."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pytest
 from plimsoll.access import Caller, RemoteCallerRefused, caller_of
 from plimsoll.access.authenticate import IDENTITY_HEADERS
 from plimsoll.access.context import Context
-from plimsoll.access.loopback import noting_who_connected
+from plimsoll.access.loopback import record_peer_address
 from plimsoll.access.noauth import NoAuth
 from tests.unit.access.wsgi import Recorder, call
 
-# The words are WebOb's, and clients of the reference have seen no others.
-WORDS = (
+# The text is WebOb's, which clients of the reference expect.
+TEXT = (
     "This server could not verify that you are authorized to access the document you requested. Either you supplied"
     " the wrong credentials (e.g., bad password), or your browser does not understand how to supply the credentials"
     " required."
@@ -46,12 +46,12 @@ def app(inside: Recorder) -> WSGIApplication:
     return Context(inside, NoAuth())
 
 
-def test_no_token_is_a_401_and_goes_no_further(app: WSGIApplication, inside: Recorder) -> None:
-    answer = call(app, "/resource_providers", ACCEPT="application/json")
-    assert answer.status == "401 Unauthorized"
-    assert answer.headers["content-type"] == "application/json"
-    assert json.loads(answer.body) == {
-        "message": f"{WORDS}<br /><br />\n{ADVICE}\n\n",
+def test_no_token_is_a_401_and_does_not_reach_the_application(app: WSGIApplication, inside: Recorder) -> None:
+    response = call(app, "/resource_providers", ACCEPT="application/json")
+    assert response.status == "401 Unauthorized"
+    assert response.headers["content-type"] == "application/json"
+    assert json.loads(response.body) == {
+        "message": f"{TEXT}<br /><br />\n{ADVICE}\n\n",
         "code": "401 Unauthorized",
         "title": "Unauthorized",
     }
@@ -66,17 +66,17 @@ def test_no_token_is_a_401_and_goes_no_further(app: WSGIApplication, inside: Rec
         ("image/png", "text/plain; charset=UTF-8", PLAIN),
     ],
 )
-def test_a_401_comes_in_the_form_that_was_asked_for(
+def test_a_401_has_the_format_of_the_accept_header(
     app: WSGIApplication, accept: str, media: str, form: str
 ) -> None:
-    answer = call(app, "/traits", ACCEPT=accept)
-    assert answer.headers == {"content-type": media, "content-length": str(len(answer.body))}
-    assert answer.body.decode() == form.format(WORDS, ADVICE)
+    response = call(app, "/traits", ACCEPT=accept)
+    assert response.headers == {"content-type": media, "content-length": str(len(response.body))}
+    assert response.body.decode() == form.format(TEXT, ADVICE)
 
 
 def test_json_is_preferred_where_the_client_prefers_it(app: WSGIApplication) -> None:
-    answer = call(app, "/traits", ACCEPT="text/html;q=0.5,application/json;q=0.9")
-    assert answer.headers["content-type"] == "application/json"
+    response = call(app, "/traits", ACCEPT="text/html;q=0.5,application/json;q=0.9")
+    assert response.headers["content-type"] == "application/json"
 
 
 @pytest.mark.parametrize("path", ["", "/"])
@@ -85,7 +85,7 @@ def test_the_version_document_needs_no_token(app: WSGIApplication, inside: Recor
     assert not caller_of(inside.seen[-1]).is_authenticated
 
 
-def test_the_version_document_believes_no_headers(app: WSGIApplication, inside: Recorder) -> None:
+def test_the_version_document_ignores_identity_headers(app: WSGIApplication, inside: Recorder) -> None:
     call(app, "/", X_USER_ID="mallory", X_ROLES="admin", X_AUTH_TOKEN="admin")
     assert caller_of(inside.seen[-1]) == Caller()
     assert not IDENTITY_HEADERS.intersection(inside.seen[-1]), "so that they are not logged either"
@@ -123,7 +123,7 @@ def test_a_user_header_without_a_token_is_a_401(app: WSGIApplication) -> None:
         ),
     ],
 )
-def test_the_token_says_who(
+def test_the_token_determines_the_caller(
     app: WSGIApplication, inside: Recorder, headers: dict[str, str], expected: Caller
 ) -> None:
     assert call(app, "/traits", **headers).status == "200 OK"
@@ -135,12 +135,12 @@ ELSEWHERE = ["10.0.0.7", "::ffff:10.0.0.7", "2001:db8::7", "127.0.0.1, 10.0.0.7"
 
 
 @pytest.mark.parametrize("address", HERE)
-def test_this_machine_is_believed(app: WSGIApplication, address: str) -> None:
+def test_requests_from_this_machine_are_accepted(app: WSGIApplication, address: str) -> None:
     assert call(app, "/traits", address=address, X_AUTH_TOKEN="admin").status == "200 OK"
 
 
 @pytest.mark.parametrize("address", ELSEWHERE)
-def test_other_machines_are_not_whatever_server_let_them_in(
+def test_requests_from_other_machines_are_refused_behind_any_server(
     app: WSGIApplication, inside: Recorder, address: str
 ) -> None:
     with pytest.raises(
@@ -151,7 +151,7 @@ def test_other_machines_are_not_whatever_server_let_them_in(
     assert call(app, "/", address=address).status == "200 OK"
 
 
-def test_the_log_says_so_once(app: WSGIApplication, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_refusal_is_logged_once(app: WSGIApplication, caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(3):
         with pytest.raises(RemoteCallerRefused):
             call(app, "/traits", address="10.0.0.7", X_AUTH_TOKEN="admin")
@@ -160,8 +160,10 @@ def test_the_log_says_so_once(app: WSGIApplication, caplog: pytest.LogCaptureFix
 
 
 @pytest.mark.parametrize("address", [*HERE, *ELSEWHERE])
-def test_unless_the_operator_says_so_too(inside: Recorder, address: str) -> None:
-    app = Context(inside, NoAuth(anywhere=True))
+def test_requests_from_other_machines_are_accepted_if_the_operator_allows_them(
+    inside: Recorder, address: str
+) -> None:
+    app = Context(inside, NoAuth(allow_remote=True))
     assert call(app, "/traits", address=address, X_AUTH_TOKEN="admin").status == "200 OK"
 
 
@@ -169,7 +171,7 @@ def test_unless_the_operator_says_so_too(inside: Recorder, address: str) -> None
     ("connected", "forwarded"),
     [("10.0.0.7", "127.0.0.1"), ("127.0.0.1", "10.0.0.7"), ("10.0.0.7", "10.0.0.7")],
 )
-def test_a_header_makes_nobody_be_here_who_is_not(
+def test_a_proxy_header_cannot_make_a_remote_request_local(
     app: WSGIApplication, inside: Recorder, connected: str, forwarded: str
 ) -> None:
     def proxied(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -177,5 +179,5 @@ def test_a_header_makes_nobody_be_here_who_is_not(
         return app(environ, start_response)
 
     with pytest.raises(RemoteCallerRefused):
-        call(noting_who_connected(proxied), "/traits", address=connected, X_AUTH_TOKEN="admin")
+        call(record_peer_address(proxied), "/traits", address=connected, X_AUTH_TOKEN="admin")
     assert inside.seen == []

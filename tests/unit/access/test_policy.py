@@ -13,7 +13,7 @@ from oslo_policy import policy as oslo_policy
 
 from plimsoll.access import Caller, Policy, PolicyError
 from plimsoll.access import policy as policy_module
-from plimsoll.access.policy import LOOK_AGAIN_AFTER
+from plimsoll.access.policy import RELOAD_INTERVAL
 from plimsoll.config import loader
 
 LIST = "placement:resource_providers:list"
@@ -30,8 +30,8 @@ class Clock:
     def __call__(self) -> float:
         return self.now
 
-    def pass_a_look(self) -> None:
-        self.now += LOOK_AGAIN_AFTER
+    def pass_reload_interval(self) -> None:
+        self.now += RELOAD_INTERVAL
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ written = 0
 
 
 def write(file: Path, text: str) -> None:
-    """Each time with a later time stamp: two writes within one tick of the file system are one to oslo.policy."""
+    """Write the file with a later time stamp: oslo.policy does not notice two writes with equal time stamps."""
     global written
     written += 1
     file.write_text(text)
@@ -87,7 +87,7 @@ def test_admins_may_not_reshape_and_services_may(make: Callable[[], Policy]) -> 
     assert policy.allows("placement:reshaper:reshape", Caller("nova", "service", ("service",)))
 
 
-def test_a_changed_file_is_noticed_within_a_second(
+def test_a_changed_file_is_reloaded_within_a_second(
     make: Callable[[], Policy], file: Path, clock: Clock
 ) -> None:
     write(file, f'"{LIST}": "role:operator"\n')
@@ -95,16 +95,16 @@ def test_a_changed_file_is_noticed_within_a_second(
     assert policy.allows(LIST, OPERATOR)
     write(file, f'"{LIST}": "role:admin"\n')
     assert policy.allows(LIST, OPERATOR), "not looked at yet"
-    clock.pass_a_look()
+    clock.pass_reload_interval()
     assert not policy.allows(LIST, OPERATOR)
     assert policy.allows(LIST, ADMIN)
 
 
-def test_a_file_that_appears_is_noticed(make: Callable[[], Policy], file: Path, clock: Clock) -> None:
+def test_a_new_file_is_loaded(make: Callable[[], Policy], file: Path, clock: Clock) -> None:
     policy = make()
     assert not policy.allows(LIST, OPERATOR)
     write(file, f'"{LIST}": "role:operator"\n')
-    clock.pass_a_look()
+    clock.pass_reload_interval()
     assert policy.allows(LIST, OPERATOR)
 
 
@@ -116,17 +116,17 @@ def test_a_broken_file_leaves_the_last_good_rules_in_force(
     write(file, "{ this is not yaml")
     with caplog.at_level(logging.ERROR, logger=policy_module.__name__):
         for _ in range(3):
-            clock.pass_a_look()
+            clock.pass_reload_interval()
             assert policy.allows(LIST, OPERATOR)
             assert not policy.allows(LIST, ADMIN)
-    assert len(caplog.records) == 1, "said once, not every second"
+    assert len(caplog.records) == 1, "logged once, not every second"
     assert f"{file}:1: " in caplog.records[0].getMessage()
     write(file, f'"{LIST}": "role:admin"\n')
-    clock.pass_a_look()
+    clock.pass_reload_interval()
     assert policy.allows(LIST, ADMIN)
 
 
-def test_a_file_that_is_gone_leaves_the_defaults_and_is_mentioned_once(
+def test_a_deleted_file_leaves_the_defaults_and_is_logged_once(
     make: Callable[[], Policy], file: Path, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     write(file, f'"{LIST}": "role:operator"\n')
@@ -135,15 +135,15 @@ def test_a_file_that_is_gone_leaves_the_defaults_and_is_mentioned_once(
     file.unlink()
     with caplog.at_level(logging.INFO):
         for _ in range(3):
-            clock.pass_a_look()
+            clock.pass_reload_interval()
             assert policy.allows(LIST, ADMIN)
             assert not policy.allows(LIST, OPERATOR)
     assert [record.getMessage() for record in caplog.records] == [
-        f"The policy file {file} is gone: the defaults are in force",
-        "The policy has changed",
+        f"The policy file {file} was deleted: the defaults are in force",
+        "The policy was reloaded",
     ]
     write(file, f'"{LIST}": "role:operator"\n')
-    clock.pass_a_look()
+    clock.pass_reload_interval()
     assert policy.allows(LIST, OPERATOR)
 
 
@@ -158,7 +158,7 @@ def test_a_broken_file_in_the_directory_takes_no_rule_out_of_force(
     assert policy.allows(LIST, OPERATOR)
     write(directory / "a.yaml", "{ this is not yaml")
     for _ in range(3):
-        clock.pass_a_look()
+        clock.pass_reload_interval()
         assert policy.allows(LIST, OPERATOR)
 
 
@@ -172,11 +172,11 @@ def test_a_decision_is_made_once_per_case(
     make: Callable[[], Policy], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy = make()
-    asked: list[str] = []
+    checked: list[str] = []
     original = oslo_policy.Enforcer.authorize
 
     def counted(self: oslo_policy.Enforcer, rule: str, *args: object) -> object:
-        asked.append(rule)
+        checked.append(rule)
         return original(self, rule, *args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(oslo_policy.Enforcer, "authorize", counted)
@@ -185,10 +185,10 @@ def test_a_decision_is_made_once_per_case(
         policy.allows(LIST, OPERATOR)
         policy.allows(USAGES, OPERATOR, {"project_id": "engines"})
         policy.allows(USAGES, OPERATOR, {"project_id": "looms"})
-    assert len(asked) == 4
+    assert len(checked) == 4
 
 
-def test_what_is_remembered_stays_bounded(
+def test_cached_decisions_are_bounded_in_number(
     make: Callable[[], Policy], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(policy_module, "MAX_DECISIONS", 10)
@@ -198,7 +198,7 @@ def test_what_is_remembered_stays_bounded(
     assert len(policy._rules_in_force._decisions) <= 10
 
 
-def test_decisions_about_long_texts_are_not_kept(make: Callable[[], Policy]) -> None:
+def test_decisions_about_long_texts_are_not_cached(make: Callable[[], Policy]) -> None:
     policy = make()
     for number in range(20):
         assert policy.allows(USAGES, ADMIN, {"project_id": f"{number}" + "p" * 100_000})
@@ -215,14 +215,14 @@ def test_decisions_are_bounded_in_bytes(make: Callable[[], Policy], monkeypatch:
     assert policy._rules_in_force._decisions.size <= 50_000
 
 
-def test_a_check_that_asks_elsewhere_is_asked_every_time(make: Callable[[], Policy], file: Path) -> None:
-    answers = iter([True, False, True])
+def test_a_check_of_a_plugin_is_not_cached(make: Callable[[], Policy], file: Path) -> None:
+    decisions = iter([True, False, True])
 
-    class Fickle(oslo_policy.Check):
+    class ChangingCheck(oslo_policy.Check):
         def __call__(self, *_: object) -> bool:
-            return next(answers)
+            return next(decisions)
 
-    oslo_policy.register("fickle", Fickle)
+    oslo_policy.register("fickle", ChangingCheck)
     write(file, f'"admin_api": "fickle:x"\n"{LIST}": "role:operator and not (rule:admin_api)"\n')
     policy = make()
     assert [policy.allows(LIST, OPERATOR) for _ in range(3)] == [False, True, False]
@@ -238,11 +238,11 @@ def test_a_check_that_fails_denies(make: Callable[[], Policy], file: Path) -> No
     assert not make().allows(LIST, ADMIN)
 
 
-def test_rules_that_go_round_in_circles_deny(make: Callable[[], Policy], file: Path) -> None:
+def test_rules_that_refer_to_each_other_in_a_circle_deny(make: Callable[[], Policy], file: Path) -> None:
     write(file, f'"admin_api": "rule:{LIST}"\n"{LIST}": "rule:admin_api"\n')
     assert not make().allows(LIST, ADMIN)
 
 
-def test_an_unknown_rule_is_a_mistake_of_ours_and_said_aloud(make: Callable[[], Policy]) -> None:
+def test_an_unknown_rule_raises(make: Callable[[], Policy]) -> None:
     with pytest.raises(oslo_policy.PolicyNotRegistered):
         make().allows("placement:no:such", ADMIN)

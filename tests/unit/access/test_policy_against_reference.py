@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Every rule, for many callers and policy files: the verdict is the reference's."""
+"""Every decision equals the reference's: for all rules, many callers and many policy files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REFERENCE_PYTHON = ROOT / ".venv-reference" / "bin" / "python"
 
 pytestmark = [
     pytest.mark.skipif(not REFERENCE_PYTHON.exists(), reason="needs the reference: make test installs it"),
-    # One of the policy files overrides a deprecated rule, which oslo.policy mentions.
+    # One of the policy files overrides a deprecated rule, of which oslo.policy warns.
     pytest.mark.filterwarnings("ignore:Policy "),
 ]
 
@@ -85,7 +85,7 @@ ALL_RULES = [rule.name for rule in list_rules()]
 
 
 def rules_to_ask(policy_text: str | None) -> list[str]:
-    """All of them once; of a file's, the ones it names and the three whose defaults differ."""
+    """Return all rules for the defaults; for a file, the rules it names and three with different defaults."""
     if policy_text is None:
         return ALL_RULES
     telling = {"placement:usages", "placement:reshaper:reshape", "placement:resource_providers:list"}
@@ -113,7 +113,7 @@ def scenarios(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, A
 
 @pytest.fixture(scope="module")
 def reference(scenarios: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    asked = subprocess.run(
+    process = subprocess.run(
         [REFERENCE_PYTHON, Path(__file__).with_name("reference_verdicts.py")],
         input=json.dumps(list(scenarios.values())),
         capture_output=True,
@@ -121,9 +121,9 @@ def reference(scenarios: dict[str, dict[str, Any]]) -> dict[str, Any]:
         check=False,
         cwd=ROOT,
     )
-    assert asked.returncode == 0, asked.stderr
-    said = json.loads(asked.stdout)
-    return {"rules": said["rules"], "verdicts": dict(zip(scenarios, said["verdicts"], strict=True))}
+    assert process.returncode == 0, process.stderr
+    output = json.loads(process.stdout)
+    return {"rules": output["rules"], "verdicts": dict(zip(scenarios, output["verdicts"], strict=True))}
 
 
 def test_names_checks_scopes_and_operations_are_the_references(reference: dict[str, Any]) -> None:
@@ -148,7 +148,7 @@ def test_names_checks_scopes_and_operations_are_the_references(reference: dict[s
 
 @pytest.mark.parametrize("defaults", ["new", "old"])
 @pytest.mark.parametrize("file", POLICY_FILES)
-def test_the_verdict_is_the_references(
+def test_decisions_equal_the_references(
     file: str, defaults: str, scenarios: dict[str, dict[str, Any]], reference: dict[str, Any]
 ) -> None:
     scenario = scenarios[f"{file}, {defaults} defaults"]
@@ -158,7 +158,7 @@ def test_the_verdict_is_the_references(
     conf.set_override("enforce_new_defaults", scenario["enforce_new_defaults"], group="oslo_policy")
     conf.set_override("policy_file", scenario["policy_file"], group="oslo_policy")
     policy = Policy(conf)
-    # Twice: decided, then remembered.
+    # Twice: computed, then from the cache.
     for _ in range(2):
         ours = {
             name: {
@@ -171,8 +171,8 @@ def test_the_verdict_is_the_references(
         assert ours == reference["verdicts"][f"{file}, {defaults} defaults"]
 
 
-def test_the_table_holds_both_verdicts_for_nearly_every_file(reference: dict[str, Any]) -> None:
-    """A table that only ever says no would prove nothing."""
+def test_the_scenarios_allow_and_deny_for_nearly_every_file(reference: dict[str, Any]) -> None:
+    """If all decisions were equal, the comparison would prove nothing."""
     for name, callers in reference["verdicts"].items():
-        said = {verdict for answers in callers.values() for verdict in answers.values()}
-        assert said == {True, False}, name
+        verdicts = {verdict for decisions in callers.values() for verdict in decisions.values()}
+        assert verdicts == {True, False}, name

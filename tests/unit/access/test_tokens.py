@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Keystone said is remembered as long as the operator says, and no longer."""
+"""The token cache: lifetime, bounds, and no tokens in memory."""
 
 from __future__ import annotations
 
 import pytest
 
-from plimsoll.access.tokens import TokenMemory
+from plimsoll.access.tokens import TokenCache
 
 
 class Clock:
@@ -21,80 +21,80 @@ def clock() -> Clock:
     return Clock()
 
 
-SAID = {"token": {"user": {"id": "ada"}}}
+TOKEN_DATA = {"token": {"user": {"id": "ada"}}}
 
 
-def test_a_token_is_known_for_so_many_seconds_however_often_it_is_used(clock: Clock) -> None:
-    memory = TokenMemory(300, clock=clock)
-    assert memory.get("t") is None
-    memory.put("t", SAID)
+def test_a_token_is_cached_for_a_fixed_time(clock: Clock) -> None:
+    cache = TokenCache(300, clock=clock)
+    assert cache.get("t") is None
+    cache.put("t", TOKEN_DATA)
     for _ in range(3):
         clock.now += 99.99
-        assert memory.get("t") == SAID
+        assert cache.get("t") == TOKEN_DATA
     clock.now += 0.03
-    assert memory.get("t") is None
-    assert memory.get("another") is None
+    assert cache.get("t") is None
+    assert cache.get("another") is None
 
 
-def test_nothing_is_kept_where_the_operator_wants_no_cache(clock: Clock) -> None:
-    memory = TokenMemory(-1, clock=clock)
-    memory.put("t", SAID)
-    assert memory.get("t") is None
+def test_a_negative_time_disables_the_cache(clock: Clock) -> None:
+    cache = TokenCache(-1, clock=clock)
+    cache.put("t", TOKEN_DATA)
+    assert cache.get("t") is None
 
 
-def test_zero_is_for_ever_as_in_memcached(clock: Clock) -> None:
-    memory = TokenMemory(0, clock=clock)
-    memory.put("t", SAID)
+def test_zero_means_without_end_as_in_memcached(clock: Clock) -> None:
+    cache = TokenCache(0, clock=clock)
+    cache.put("t", TOKEN_DATA)
     clock.now += 1e9
-    assert memory.get("t") == SAID
+    assert cache.get("t") == TOKEN_DATA
 
 
-def test_the_oldest_make_room(clock: Clock) -> None:
-    memory = TokenMemory(300, max_tokens=2, clock=clock)
+def test_the_oldest_tokens_are_dropped(clock: Clock) -> None:
+    cache = TokenCache(300, max_tokens=2, clock=clock)
     for token in ("a", "b", "a", "c"):
-        memory.put(token, SAID)
+        cache.put(token, TOKEN_DATA)
         clock.now += 1
-    assert [token for token in "abc" if memory.get(token)] == ["a", "c"]
+    assert [token for token in "abc" if cache.get(token)] == ["a", "c"]
 
 
-def test_what_is_no_longer_known_takes_no_room(clock: Clock) -> None:
-    memory = TokenMemory(300, clock=clock)
-    memory.put("a", SAID)
+def test_expired_tokens_take_no_memory(clock: Clock) -> None:
+    cache = TokenCache(300, clock=clock)
+    cache.put("a", TOKEN_DATA)
     clock.now += 301
-    memory.put("b", SAID)
-    assert len(memory) == 1
+    cache.put("b", TOKEN_DATA)
+    assert len(cache) == 1
 
 
-def test_of_the_catalog_the_types_are_kept_and_what_was_said_stays_as_it_was(clock: Clock) -> None:
-    memory = TokenMemory(300, clock=clock)
+def test_only_service_types_of_the_catalog_are_cached_and_the_argument_is_unchanged(clock: Clock) -> None:
+    cache = TokenCache(300, clock=clock)
     catalog = [{"type": "placement", "endpoints": [{"url": "http://here"}]}, {"type": "compute"}]
-    said = {"token": {**SAID["token"], "catalog": catalog}}
-    memory.put("t", said)
-    assert memory.get("t") == {
-        "token": {**SAID["token"], "catalog": [{"type": "placement"}, {"type": "compute"}]}
+    token_data = {"token": {**TOKEN_DATA["token"], "catalog": catalog}}
+    cache.put("t", token_data)
+    assert cache.get("t") == {
+        "token": {**TOKEN_DATA["token"], "catalog": [{"type": "placement"}, {"type": "compute"}]}
     }
-    assert said["token"]["catalog"] is catalog
+    assert token_data["token"]["catalog"] is catalog
 
 
-def test_whoever_looks_into_memory_finds_no_token(clock: Clock) -> None:
-    memory = TokenMemory(300, clock=clock)
-    memory.put("a-very-secret-token", SAID)
-    assert "a-very-secret-token" not in repr(memory._known._values)
+def test_the_cache_contains_no_tokens(clock: Clock) -> None:
+    cache = TokenCache(300, clock=clock)
+    cache.put("a-very-secret-token", TOKEN_DATA)
+    assert "a-very-secret-token" not in repr(cache._cache._values)
 
 
-def test_long_answers_take_no_more_bytes_than_there_are(clock: Clock) -> None:
-    memory = TokenMemory(300, max_bytes=1_000_000, clock=clock)
+def test_the_cache_is_bounded_in_bytes(clock: Clock) -> None:
+    cache = TokenCache(300, max_bytes=1_000_000, clock=clock)
     roles = [{"id": "r" * 32, "name": f"role {number}"} for number in range(1_000)]
     for number in range(100):
-        memory.put(f"token {number}", {"token": {"user": {"id": "ada"}, "roles": roles}})
-        assert memory.size <= 1_000_000
-    assert memory.get("token 99") == {"token": {"user": {"id": "ada"}, "roles": roles}}
-    assert memory.get("token 0") is None
+        cache.put(f"token {number}", {"token": {"user": {"id": "ada"}, "roles": roles}})
+        assert cache.size <= 1_000_000
+    assert cache.get("token 99") == {"token": {"user": {"id": "ada"}, "roles": roles}}
+    assert cache.get("token 0") is None
 
 
-def test_an_answer_is_a_copy_of_its_own(clock: Clock) -> None:
-    memory = TokenMemory(300, clock=clock)
-    memory.put("t", SAID)
-    first, second = memory.get("t"), memory.get("t")
+def test_each_read_returns_a_new_copy(clock: Clock) -> None:
+    cache = TokenCache(300, clock=clock)
+    cache.put("t", TOKEN_DATA)
+    first, second = cache.get("t"), cache.get("t")
     assert first == second
     assert first is not second

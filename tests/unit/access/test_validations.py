@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Validations where each request has a thread, as under other servers; `tests/cloud` has them under `plimsoll serve`."""
+"""Validations with a thread per request, as in other servers; `tests/cloud` tests them in `plimsoll serve`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wsgiref.util import setup_testing_defaults
 
 import pytest
 
-from plimsoll.access import IdentityUnavailable, guarded
+from plimsoll.access import IdentityUnavailable, with_authentication
 from plimsoll.access.validations import Validations, ValidationTimeout, retries_within
 from plimsoll.config import loader
 from plimsoll.runtime.permit import ENVIRON_KEY
@@ -90,7 +90,7 @@ def test_a_first_call_that_is_interrupted_fails_the_others_and_blocks_no_later_o
     assert validations.run("key", lambda: "anew") == "anew"
 
 
-def test_a_call_beyond_the_limit_fails_when_its_time_is_over(pool: ThreadPoolExecutor) -> None:
+def test_a_call_beyond_the_limit_fails_after_the_timeout(pool: ThreadPoolExecutor) -> None:
     validations, slow = Validations(1, 0.2), Slow()
     first = pool.submit(validations.run, "a", lambda: slow("a"))
     assert slow.begun.acquire(timeout=60)
@@ -104,7 +104,7 @@ def test_a_call_beyond_the_limit_fails_when_its_time_is_over(pool: ThreadPoolExe
 
 
 def wait_for_waiters(validations: Validations, count: int) -> None:
-    """Until so many threads are within `run`: one leads, the others wait for its outcome."""
+    """Wait until this many threads are in `run`: the first one validates, the others wait for its outcome."""
     code = Validations.run.__code__
     for _ in range(6000):
         frames = list(sys._current_frames().values())
@@ -123,7 +123,7 @@ def _is_within(frame: object, code: object) -> bool:
 
 
 @pytest.mark.parametrize(("timeout", "retries"), [(0.1, 0), (1, 1), (2, 2), (5, 3), (60, 6)])
-def test_retries_are_no_more_than_fit_into_the_time(timeout: float, retries: int) -> None:
+def test_retries_fit_into_the_timeout(timeout: float, retries: int) -> None:
     assert retries_within(timeout) == retries
     assert sum(0.5 * 2**each for each in range(retries)) <= timeout
 
@@ -131,14 +131,14 @@ def test_retries_are_no_more_than_fit_into_the_time(timeout: float, retries: int
 @pytest.mark.parametrize(
     ("step", "how"), [(VERSIONS, "hang"), (LOGIN, "hang"), (VALIDATION, "hang"), (VALIDATION, "half")]
 )
-def test_threads_are_not_held_longer_than_a_validation_may_take(
+def test_threads_are_not_blocked_longer_than_the_timeout(
     tmp_path: Path, pool: ThreadPoolExecutor, step: str, how: str
 ) -> None:
     with FakeKeystone() as keystone:
         file = tmp_path / "placement.conf"
         section = keystone.authtoken(http_connect_timeout=600, http_request_max_retries=50)
         file.write_text(f"{section}[plimsoll]\ntoken_validation_timeout = 1\n")
-        app = guarded(Recorder(), loader.load([str(file)]))
+        app = with_authentication(Recorder(), loader.load([str(file)]))
         keystone.failing[step] = how
         waiting = [pool.submit(call, app, "/traits", X_AUTH_TOKEN=f"good {number}") for number in range(5)]
         for each in waiting:
@@ -148,7 +148,7 @@ def test_threads_are_not_held_longer_than_a_validation_may_take(
 
 
 class RecordedPermit:
-    """A permit as `plimsoll serve` gives one, with a record of what was done with it."""
+    """A permit that records its calls."""
 
     def __init__(self) -> None:
         self.record: list[str] = []
@@ -173,7 +173,7 @@ def test_a_request_holds_its_permit_except_while_it_waits_for_keystone(
     with FakeKeystone() as keystone:
         file = tmp_path / "placement.conf"
         file.write_text(keystone.authtoken(**{} if public_address else {"www_authenticate_uri": ""}))
-        app = guarded(Recorder(), loader.load([str(file)]))
+        app = with_authentication(Recorder(), loader.load([str(file)]))
 
         def record_of(**headers: str) -> list[str]:
             permit = RecordedPermit()

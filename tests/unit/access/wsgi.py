@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Calls a WSGI application as a server would, and keeps what it answered."""
+"""Call a WSGI application like a server, and return its response."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wsgiref.util import setup_testing_defaults
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     status: str
     headers: dict[str, str]
     body: bytes
@@ -20,14 +20,14 @@ class Answer:
 
 def call(
     app: WSGIApplication, path: str, method: str = "GET", address: str | None = None, **headers: str
-) -> Answer:
+) -> Response:
     """Headers are given as HTTP_... keys without that prefix: `X_AUTH_TOKEN="admin"`."""
     environ: WSGIEnvironment = {"PATH_INFO": path, "REQUEST_METHOD": method}
     environ.update({f"HTTP_{name}": value for name, value in headers.items()})
     if address is not None:
         environ["REMOTE_ADDR"] = address
     setup_testing_defaults(environ)
-    environ["PATH_INFO"] = path  # setup_testing_defaults takes '' for missing
+    environ["PATH_INFO"] = path  # setup_testing_defaults treats '' as missing
     started: list[tuple[str, dict[str, str]]] = []
 
     def start_response(status: str, sent: list[tuple[str, str]], _exc_info: Any = None) -> Any:
@@ -35,11 +35,11 @@ def call(
 
     body = b"".join(app(environ, start_response))
     ((status, received),) = started
-    return Answer(status, received, body)
+    return Response(status, received, body)
 
 
 class Recorder:
-    """An application that answers 200 and keeps the environ it was called with."""
+    """An application that responds with 200 and records the environ of the request."""
 
     def __init__(self) -> None:
         self.seen: list[WSGIEnvironment] = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Probes: alive is said at once, ready is found out, and nobody waits for long."""
+"""Health probes: `/healthz` responds at once, `?ready` checks the database, and both within a bounded time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plimsoll.api.health import NO_ANSWER, Readiness
+from plimsoll.api.health import TIMED_OUT, Readiness
 from plimsoll.service import health
 from plimsoll.service.health import Health
 from plimsoll.storage.errors import Unreachable
@@ -30,42 +30,44 @@ def test_alive_needs_neither_a_token_nor_a_version_nor_the_database(
     served: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(served.database, "head", no_database)
-    monkeypatch.setattr(served.database, "ask_head", no_database)
-    answer = served.call("GET", "/healthz", version="such as no service speaks", headers={"X-Auth-Token": ""})
-    assert (answer.status, answer.json) == (200, {"status": "ok"})
-    assert answer.headers["cache-control"] == "no-store"
+    monkeypatch.setattr(served.database, "start_head_query", no_database)
+    response = served.call(
+        "GET", "/healthz", version="such as no service speaks", headers={"X-Auth-Token": ""}
+    )
+    assert (response.status, response.json) == (200, {"status": "ok"})
+    assert response.headers["cache-control"] == "no-store"
 
 
-def test_ready_looks_at_the_database_and_the_snapshot(served: Api) -> None:
+def test_ready_checks_the_database_and_the_snapshot(served: Api) -> None:
     for query in ("ready", "ready=1", "a=b&ready"):
-        answer = served.get(f"/healthz?{query}", version=None)
-        assert answer.status == 200
-        assert answer.json == {"status": "ok", "checks": {"database": "ok", "snapshot": "ok"}}
+        response = served.get(f"/healthz?{query}", version=None)
+        assert response.status == 200
+        assert response.json == {"status": "ok", "checks": {"database": "ok", "snapshot": "ok"}}
 
 
 def no_database() -> None:
     raise Unreachable("of secret.example with the password hunter2")
 
 
-def test_a_database_that_cannot_be_asked_is_a_503_without_secrets(
+def test_a_database_that_does_not_respond_is_a_503_without_secrets(
     served: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(served.database._dialect, "ask_head", no_database)
-    answer = served.get("/healthz?ready", version=None)
-    assert answer.status == 503
+    monkeypatch.setattr(served.database._dialect, "start_head_query", no_database)
+    response = served.get("/healthz?ready", version=None)
+    assert response.status == 503
     checks = {"database": health.UNREACHABLE, "snapshot": health.NOT_CHECKED}
-    assert answer.json == {"status": "not ready", "checks": checks}
+    assert response.json == {"status": "not ready", "checks": checks}
     assert "hunter2" in caplog.text
 
 
-def test_a_snapshot_that_cannot_follow_is_a_503(served: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_snapshot_that_cannot_be_updated_is_a_503(served: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken() -> None:
         raise RuntimeError("the change log makes no sense")
 
     monkeypatch.setattr("plimsoll.ledger.ledger.Ledger.snapshot", lambda _: broken())
-    answer = served.get("/healthz?ready", version=None)
-    assert answer.status == 503
-    assert answer.json["checks"] == {"database": "ok", "snapshot": health.BEHIND}
+    response = served.get("/healthz?ready", version=None)
+    assert response.status == 503
+    assert response.json["checks"] == {"database": "ok", "snapshot": health.BEHIND}
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/healthz?ready"])
@@ -76,13 +78,13 @@ def test_head_has_the_length_and_no_body(served: Api, path: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "OPTIONS"])
-def test_nothing_else_can_be_done_with_it(served: Api, method: str) -> None:
-    answer = served.call(method, "/healthz")
-    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
-    assert "status" in json.loads(answer.body)
+def test_other_methods_are_a_405(served: Api, method: str) -> None:
+    response = served.call(method, "/healthz")
+    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
+    assert "status" in json.loads(response.body)
 
 
-def test_probes_leave_no_line_in_the_log_of_requests(served: Api, caplog: pytest.LogCaptureFixture) -> None:
+def test_probes_are_not_in_the_request_log(served: Api, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("DEBUG", "placement.requestlog"):
         served.get("/healthz")
         served.get("/")
@@ -90,25 +92,25 @@ def test_probes_leave_no_line_in_the_log_of_requests(served: Api, caplog: pytest
     assert caplog.records
 
 
-def test_it_is_under_the_prefix_with_the_rest(tmp_path: Path) -> None:
+def test_healthz_is_under_the_prefix(tmp_path: Path) -> None:
     with api(tmp_path / "placement.sqlite", plimsoll__prefix="/placement") as served:
         assert served.get("/placement/healthz?ready", version=None).status == 200
         assert served.get("/healthz", version=None).status == 404
 
 
-def test_a_look_that_hangs_is_one_thread_however_many_ask() -> None:
-    begun, go_on = [], threading.Event()
+def test_concurrent_probes_share_the_thread_of_a_check_that_hangs() -> None:
+    started, resume = [], threading.Event()
 
-    def look() -> Health:
-        begun.append(threading.current_thread())
-        go_on.wait(60)
+    def check() -> Health:
+        started.append(threading.current_thread())
+        resume.wait(60)
         return GOOD
 
-    readiness = Readiness(look)
-    assert [readiness.seen(0.01) for _ in range(3)] == [NO_ANSWER] * 3
-    assert len(begun) == 1
-    go_on.set()
-    assert readiness.seen(60) == GOOD
-    begun[0].join(60)
-    assert readiness.seen(60) == GOOD
-    assert len(begun) == 2
+    readiness = Readiness(check)
+    assert [readiness.check(0.01) for _ in range(3)] == [TIMED_OUT] * 3
+    assert len(started) == 1
+    resume.set()
+    assert readiness.check(60) == GOOD
+    started[0].join(60)
+    assert readiness.check(60) == GOOD
+    assert len(started) == 2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command as a user has it: run in this process, on a database file of its own."""
+"""Run the command in this process, with its own database file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The database that commands work on unless they are told otherwise; it is not there yet."""
+    """The default database of commands; it does not exist yet."""
     file = tmp_path / "placement.sqlite"
     monkeypatch.setenv("OS_PLACEMENT_DATABASE__CONNECTION", f"sqlite:///{file}")
     return file

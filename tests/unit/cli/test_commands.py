@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What holds for every command: help with an example, settings from anywhere, failures in one line."""
+"""Every command has help with an example, options for settings, and errors in one line."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_settings_may_be_named_before_and_after_the_command(
     assert file.exists()
 
 
-def test_later_files_go_before_earlier_ones(
+def test_later_files_override_earlier_ones(
     run: Run, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OS_PLACEMENT_DATABASE__CONNECTION")
@@ -71,13 +71,13 @@ def test_later_files_go_before_earlier_ones(
     assert (tmp_path / "second.sqlite").exists()
 
 
-def test_a_file_that_is_not_there_is_named(run: Run) -> None:
+def test_the_error_names_a_missing_file(run: Run) -> None:
     done = run("db", "sync", "--config-file", "nowhere.conf")
     assert done.exit_code == 2
     assert "'nowhere.conf' does not exist" in done.stderr
 
 
-def test_a_bad_setting_is_named_with_its_place(run: Run, tmp_path: Path) -> None:
+def test_an_invalid_setting_is_reported_with_its_place(run: Run, tmp_path: Path) -> None:
     settings = tmp_path / "placement.conf"
     settings.write_text("[placement_database]\nmax_retries = often\n")
     done = run("db", "version", "--config-file", str(settings))
@@ -88,7 +88,7 @@ def test_a_bad_setting_is_named_with_its_place(run: Run, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("url", "says"),
+    ("url", "expected"),
     [
         ("sqlite://", "in memory"),
         ("oracle://x/y", "oracle databases are not supported"),
@@ -97,13 +97,13 @@ def test_a_bad_setting_is_named_with_its_place(run: Run, tmp_path: Path) -> None
 )
 @pytest.mark.parametrize("command", ["sync", "version"])
 def test_a_database_that_cannot_be_used_is_one_line_and_no_traceback(
-    run: Run, monkeypatch: pytest.MonkeyPatch, url: str, says: str, command: str
+    run: Run, monkeypatch: pytest.MonkeyPatch, url: str, expected: str, command: str
 ) -> None:
     monkeypatch.setenv("OS_PLACEMENT_DATABASE__CONNECTION", url)
     done = run("db", command)
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: ")
-    assert says in done.stderr
+    assert expected in done.stderr
     assert done.stderr.count("\n") == 1
 
 

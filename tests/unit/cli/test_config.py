@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll config`: what is in force and who said so, what is ignored, and what is wrong."""
+"""`plimsoll config`: settings in force with their places, ignored settings, and errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add(file: Path, text: str) -> None:
     file.write_text(file.read_text() + text)
 
 
-def test_settings_are_shown_with_where_they_were_made(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_shown_with_their_places(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     add(file, "[DEFAULT]\ndebug = true\n[plimsoll]\nthreads = 3\nthreads = 5\n")
     monkeypatch.setenv("OS_CORS__MAX_AGE", "60")
     assert config("show").stdout.splitlines() == [
@@ -44,12 +44,12 @@ def test_settings_are_shown_with_where_they_were_made(file: Path, monkeypatch: p
     ]
 
 
-def test_an_option_by_its_old_name_is_shown_by_the_new(file: Path) -> None:
+def test_an_option_set_by_a_deprecated_name_is_shown_by_its_new_name(file: Path) -> None:
     add(file, "[DEFAULT]\nauth_strategy = noauth2\n")
     assert f"[api] auth_strategy = noauth2  ({file})" in config("show").stdout
 
 
-def test_defaults_are_shown_when_asked_for() -> None:
+def test_defaults_are_shown_with_all() -> None:
     shown = json.loads(config("show", "--all", "--json").stdout)
     found = {(each["group"], each["option"]): (each["value"], each["from"]) for each in shown}
     assert found["plimsoll", "threads"] == ("16", "default")
@@ -58,12 +58,12 @@ def test_defaults_are_shown_when_asked_for() -> None:
     assert len(found) == len(shown)
 
 
-def test_all_is_well() -> None:
+def test_valid_settings_have_no_findings() -> None:
     done = config("check")
     assert (done.exit_code, done.stdout) == (0, "Nothing is wrong, and nothing is ignored.\n")
 
 
-def test_what_is_ignored_is_a_note(file: Path) -> None:
+def test_an_ignored_setting_is_a_note(file: Path) -> None:
     add(
         file,
         "[oslo_concurrency]\nlock_path = /x\nother = 1\n[DEFAULT]\ntransport_url = rabbit:\n[oslo_policy]\nenforce_scope = true\n",
@@ -78,7 +78,7 @@ def test_what_is_ignored_is_a_note(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "expected"),
     [
         ("[placement_database]\nconection = x", "[placement_database] conection: no such option, did you mean connection?"),
         ("[plcement]\nx = 1", "[plcement]: no such section, did you mean [placement]?"),
@@ -89,15 +89,15 @@ def test_what_is_ignored_is_a_note(file: Path) -> None:
         ),
     ],
 )  # fmt: skip
-def test_a_slip_of_the_pen_is_a_warning(file: Path, text: str, says: str) -> None:
+def test_a_misspelling_is_a_warning(file: Path, text: str, expected: str) -> None:
     add(file, text)
     done = config("check")
     assert done.exit_code == 1
     last = len(file.read_text().splitlines())
-    assert done.stdout == f"warning  {file}:{last}: {says}\n"
+    assert done.stdout == f"warning  {file}:{last}: {expected}\n"
 
 
-def test_a_slip_in_the_environment_is_a_warning_and_other_variables_are_not_ours(
+def test_a_misspelling_in_the_environment_is_a_warning_and_other_variables_are_ignored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OS_PLACEMENT_DATABASE__MAX_RETRIE", "3")
@@ -123,7 +123,7 @@ def test_all_faults_are_found_that_would_stop_the_start(file: Path) -> None:
     assert places == [f"{file}:2", f"{file}:6", f"{file}:4", "The policy cannot be used"]
 
 
-def test_values_that_cannot_be_read_are_faults(file: Path) -> None:
+def test_invalid_values_are_faults(file: Path) -> None:
     add(file, "[plimsoll]\nthreads = 0\nverify_interval = x\n")
     done = config("check")
     assert done.exit_code == 2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll db` prints and exits as `placement-manage db` does, side by side on the same file."""
+"""`plimsoll db` has the output and exit status of `placement-manage db`, compared on the same file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from tests.storage import reference
 from tests.unit.cli.conftest import Run, url_of
 
 
-def test_the_version_of_nothing_is_none_as_the_reference_says(run: Run, file: Path, tmp_path: Path) -> None:
+def test_the_version_of_an_empty_database_is_none_as_in_the_reference(
+    run: Run, file: Path, tmp_path: Path
+) -> None:
     theirs = reference.manage(url_of(tmp_path / "theirs.sqlite"), "db", "version")
     ours = run("db", "version")
     assert (ours.exit_code, ours.stdout) == (theirs.returncode, theirs.stdout) == (0, "None\n")
@@ -31,7 +33,7 @@ def test_sync_is_silent_and_version_then_prints_what_the_reference_prints(run: R
     )
 
 
-def test_a_refused_sync_says_what_to_run_and_exits_1(run: Run) -> None:
+def test_a_refused_sync_prints_the_command_to_run_and_exits_with_1(run: Run) -> None:
     run("db", "sync")
     assert run("db", "stamp", "422ece571366").output == ""
     done = run("db", "sync")
@@ -90,7 +92,7 @@ def break_roots(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("arguments", "status"), [((), 2), (("--max-count", "5"), 1)])
-def test_a_migration_that_fails_is_2_unless_a_limited_run_got_something_done(
+def test_a_failed_migration_exits_with_2_unless_a_limited_run_migrated_rows(
     run: Run, file: Path, arguments: tuple[str, ...], status: int
 ) -> None:
     run("db", "sync")
@@ -108,13 +110,13 @@ def test_verify_finds_nothing_in_a_fresh_database(run: Run, file: Path) -> None:
     assert (done.exit_code, done.stdout) == (0, f"{file}: no faults, no notes\n")
 
 
-def test_verify_asks_for_a_sync_when_there_is_nothing_to_verify(run: Run) -> None:
+def test_verify_requires_a_sync_if_there_are_no_tables(run: Run) -> None:
     done = run("db", "verify")
     assert done.exit_code == 1
     assert "Run `plimsoll db sync`" in done.stderr
 
 
-def test_verify_names_faults_and_what_to_do_and_exits_1(run: Run, file: Path) -> None:
+def test_verify_prints_faults_with_remedies_and_exits_with_1(run: Run, file: Path) -> None:
     run("db", "sync")
     reference.fill(url_of(file))
     done = run("db", "verify")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll policy`: the rules in force and where they come from, a caller's rights, and mistakes with their line."""
+"""`plimsoll policy`: rules in force with their places, a caller's rights, and mistakes with their lines."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_rule_of_the_operators_is_shown_with_file_and_line(file: Path) -> None
     assert rules[USAGES]["origin"] == "default"
 
 
-def test_the_last_of_several_files_counts(file: Path, directory: Path) -> None:
+def test_the_last_of_several_files_is_in_force(file: Path, directory: Path) -> None:
     (directory / "policy.d").mkdir()
     file.write_text(f'"{LIST}": "role:a"\n"{USAGES}": "role:a"\n')
     (directory / "policy.d" / "10.yaml").write_text(f'"{LIST}": "role:b"\n')
@@ -68,7 +68,7 @@ def test_the_last_of_several_files_counts(file: Path, directory: Path) -> None:
     assert rules[USAGES]["place"] == f"{file}:2"
 
 
-def test_an_override_by_the_deprecated_name_is_told_from_one_by_the_new_name(file: Path) -> None:
+def test_an_override_by_the_deprecated_name_is_distinguished_from_one_by_the_new_name(file: Path) -> None:
     file.write_text('"rule:admin_api": "role:operator"\n"service_api": "role:robot"\n')
     rules = listed()
     found = {name: (rules[name]["check"], rules[name]["origin"], rules[name]["place"]) for name in rules}
@@ -77,7 +77,7 @@ def test_an_override_by_the_deprecated_name_is_told_from_one_by_the_new_name(fil
     assert "rule:admin_api" not in rules
 
 
-def test_old_defaults_that_count_too_are_shown(directory: Path) -> None:
+def test_old_defaults_that_are_also_in_force_are_shown(directory: Path) -> None:
     (directory / "placement.conf").write_text("[oslo_policy]\nenforce_new_defaults = false\n")
     service = listed()["service_api"]
     assert (service["check"], service["origin"]) == ("(role:service or role:admin)", "default, old one too")
@@ -89,7 +89,7 @@ def test_the_table_has_a_line_for_every_operation() -> None:
     assert [operation for operation in operations if operation not in shown] == []
 
 
-def test_the_sample_changes_nothing_and_says_every_default(file: Path) -> None:
+def test_the_sample_changes_nothing_and_has_every_default(file: Path) -> None:
     sample = policy("sample").stdout
     assert yaml.safe_load(sample) is None
     uncommented = "\n".join(line[1:] for line in sample.splitlines() if line.startswith('#"'))
@@ -109,7 +109,9 @@ def test_the_sample_changes_nothing_and_says_every_default(file: Path) -> None:
         (["--roles", "admin", "--domain", "default"], False),
     ],
 )
-def test_a_caller_is_allowed_or_denied_and_the_status_says_which(arguments: list[str], allowed: bool) -> None:
+def test_the_exit_status_is_0_if_the_caller_is_allowed_and_1_if_denied(
+    arguments: list[str], allowed: bool
+) -> None:
     done = policy("check", "placement:allocations:update", *arguments)
     assert done.exit_code == (0 if allowed else 1)
     verdict = "allowed" if allowed else "denied"
@@ -123,7 +125,7 @@ def test_a_reader_may_see_the_usage_of_their_own_project_only() -> None:
     assert policy(*reader, "--target-project", "looms").exit_code == 1
 
 
-def test_a_rule_that_does_not_exist_is_answered_with_the_one_that_was_meant() -> None:
+def test_an_unknown_rule_is_an_error_with_the_most_similar_name() -> None:
     done = policy("check", "placement:allocation:update", "--roles", "service")
     assert done.exit_code == 2
     assert "no rule placement:allocation:update. Did you mean placement:allocations:update?" in done.stderr
@@ -139,7 +141,7 @@ def test_a_caller_without_a_rule_gets_a_table_of_all() -> None:
     ]
 
 
-def test_no_file_and_a_good_file_are_both_well(file: Path) -> None:
+def test_no_file_and_a_valid_file_are_without_findings(file: Path) -> None:
     assert policy("check").stdout == "There is no policy file: the defaults are in force.\n"
     file.write_text(f'"{LIST}": "role:reader or rule:crew"\n"crew": "role:sailor"\n"default": "!"\n')
     done = policy("check")
@@ -147,50 +149,50 @@ def test_no_file_and_a_good_file_are_both_well(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "expected"),
     [
-        ('"rule:admin_api": "role:operator"\n', "rule:admin_api is deprecated and still counts"),
+        ('"rule:admin_api": "role:operator"\n', "rule:admin_api is deprecated, but still in force"),
         ('"placement:trait:list": "role:x"\n', "is ignored. Did you mean placement:traits:list?"),
-        (f'"{LIST}": "rule:admin_or_service_api"\n', "says what the default says"),
-        (f'"{LIST}": "role:a"\n"{LIST}": "role:b"\n', "stands in this file again, further down"),
-        (f'"{LIST}":\n', "everybody may"),
-        ("5: role:a\n", "5 guards nothing"),
+        (f'"{LIST}": "rule:admin_or_service_api"\n', "equals the default"),
+        (f'"{LIST}": "role:a"\n"{LIST}": "role:b"\n', "is defined again further down in this file"),
+        (f'"{LIST}":\n', "allows every caller"),
+        ("5: role:a\n", "5 is no rule of the API"),
     ],
 )
-def test_what_looks_wrong_is_a_warning_with_its_line(file: Path, text: str, says: str) -> None:
+def test_a_likely_mistake_is_a_warning_with_its_line(file: Path, text: str, expected: str) -> None:
     file.write_text(text)
     done = policy("check")
     assert done.exit_code == 1, done.output
     assert done.stderr.startswith(f"warning  {file}:1: ")
-    assert says in done.stderr
+    assert expected in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "expected"),
     [
-        (f'"{LIST}": "role:a and"\n', "cannot be understood"),
-        (f'"{LIST}": "role:a or (not ! and nonsense)"\n', "cannot be understood"),
-        (f'"{LIST}": "rule:nowhere"\n', "leans on nowhere, which is defined nowhere"),
-        (f'"{LIST}": "rule:{LIST} or role:a"\n', "leans on itself"),
+        (f'"{LIST}": "role:a and"\n', "cannot be parsed"),
+        (f'"{LIST}": "role:a or (not ! and nonsense)"\n', "cannot be parsed"),
+        (f'"{LIST}": "rule:nowhere"\n', "refers to nowhere, which is not defined"),
+        (f'"{LIST}": "rule:{LIST} or role:a"\n', "refers to itself"),
     ],
 )
-def test_what_denies_by_mistake_is_a_fault_with_its_line(file: Path, text: str, says: str) -> None:
+def test_a_mistake_that_denies_is_a_fault_with_its_line(file: Path, text: str, expected: str) -> None:
     file.write_text(f'"{USAGES}": "@"\n{text}')
     done = policy("check")
     assert done.exit_code == 2, done.output
     assert done.stderr.startswith(f"fault    {file}:2: ")
-    assert says in done.stderr
+    assert expected in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_what_yaml_merges_in_is_found_where_it_stands(file: Path) -> None:
+def test_a_rule_merged_in_by_yaml_has_the_line_where_it_is_written(file: Path) -> None:
     file.write_text(f'"x": &crew\n  "{LIST}": "role:sailor"\n<<: *crew\n')
     assert (listed()[LIST]["check"], listed()[LIST]["place"]) == ("role:sailor", f"{file}:2")
     assert policy("check", LIST, "--roles", "sailor").exit_code == 0
 
 
-def test_what_denies_on_purpose_is_no_fault(file: Path) -> None:
+def test_an_explicit_denial_is_no_fault(file: Path) -> None:
     file.write_text(
         f'"{LIST}": "!"\n"{USAGES}": "role:a and not (role:b or !)"\n"service_api": [["!"], "role:a"]\n'
     )
@@ -198,7 +200,7 @@ def test_what_denies_on_purpose_is_no_fault(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "says"),
+    ("text", "line", "expected"),
     [
         ('"a": "role:x"\n"b": "role\n', 3, "found unexpected end of stream"),
         ("- a\n- b\n", 1, "not a list of rules"),
@@ -208,25 +210,25 @@ def test_what_denies_on_purpose_is_no_fault(file: Path) -> None:
 )
 @pytest.mark.parametrize("command", [["list"], ["check"], ["check", LIST]], ids=" ".join)
 def test_a_file_that_cannot_be_loaded_is_named_with_the_line(
-    file: Path, text: str, line: int, says: str, command: list[str]
+    file: Path, text: str, line: int, expected: str, command: list[str]
 ) -> None:
     file.write_text(text)
     done = policy(*command)
     assert done.exit_code == 2
     assert done.stderr.startswith(f"Error: The policy cannot be used: {file}:{line}: ")
-    assert says in done.stderr
+    assert expected in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_files_that_are_not_there_or_oddly_named_are_mentioned(directory: Path) -> None:
+def test_files_that_are_missing_or_have_an_odd_name_are_warnings(directory: Path) -> None:
     (directory / "policy.d").mkdir()
     (directory / "policy.d" / "10.yaml.bak").write_text("")
     (directory / "policy.d" / "20.json").write_text("{}")
     (directory / "policy.d" / ".hidden").write_text("{ broken")
-    (directory / "placement.conf").write_text("[oslo_policy]\npolicy_file = who.yaml\n")
+    (directory / "placement.conf").write_text("[oslo_policy]\npolicy_file = missing.yaml\n")
     done = policy("check")
     assert done.exit_code == 1
     absent, odd, old = done.stderr.splitlines()
-    assert absent.endswith("policy_file = who.yaml: there is no such file: the defaults are in force")
-    assert "10.yaml.bak: its name does not end in .yaml, and yet it is in force" in odd
-    assert "20.json: JSON works and is deprecated" in old
+    assert absent.endswith("policy_file = missing.yaml: there is no such file: the defaults are in force")
+    assert "10.yaml.bak: its name does not end in .yaml, but it is in force" in odd
+    assert "20.json: JSON is deprecated, but still read" in old

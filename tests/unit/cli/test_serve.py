@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll serve` refuses what is unsafe or impossible before it starts anything, and says what it started."""
+"""`plimsoll serve` refuses unsafe or wrong settings before it starts workers, and prints what it started."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tests.support.databases import run_sql
 
 @pytest.fixture(autouse=True)
 def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A directory and an environment of our own: `serve` writes settings for its workers into the latter."""
+    """Use an own directory and environment: `serve` passes settings to its workers as environment variables."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
         "plimsoll.config.logging_setup.set_up", lambda _: None
-    )  # this process has a log of its own
+    )  # pytest configures the log of this process
     before = dict(os.environ)
     for name in before:
         if name.startswith(("OS_", "PLIMSOLL_")):
@@ -41,7 +41,7 @@ def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[Listen]:
-    """Where a server would have been started; it is greeted as if it were ready at once."""
+    """Record the addresses instead of starting servers, and call `when_ready` immediately."""
     calls: list[Listen] = []
 
     def run(
@@ -85,13 +85,15 @@ def test_a_prefix_is_part_of_the_address(served: list[Listen]) -> None:
     assert os.environ["OS_PLIMSOLL__PREFIX"] == "placement/"
 
 
-def test_development_may_keep_its_state_elsewhere(served: list[Listen], tmp_path: Path) -> None:
+def test_development_can_have_another_state_path(served: list[Listen], tmp_path: Path) -> None:
     os.environ["OS_DEFAULT__STATE_PATH"] = str(tmp_path / "elsewhere")
     assert serve("--dev").exit_code == 0
     assert (tmp_path / "elsewhere" / "plimsoll.sqlite").exists()
 
 
-def test_development_never_touches_a_database_that_a_file_names(served: list[Listen], tmp_path: Path) -> None:
+def test_development_never_uses_the_database_of_a_configuration_file(
+    served: list[Listen], tmp_path: Path
+) -> None:
     settings = tmp_path / "placement.conf"
     settings.write_text(f"[placement_database]\nconnection = sqlite:///{tmp_path}/production.sqlite\n")
     assert serve("--dev", "--config-file", str(settings)).exit_code == 0
@@ -99,20 +101,20 @@ def test_development_never_touches_a_database_that_a_file_names(served: list[Lis
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_development_identity_is_not_offered_to_other_machines(served: list[Listen], host: str) -> None:
+def test_noauth2_is_refused_on_other_addresses(served: list[Listen], host: str) -> None:
     done = serve("--dev", "--host", host)
     assert (done.exit_code, served) == (1, [])
-    assert f"anybody who can reach {host} can change everything" in done.stderr
+    assert f"every client that can reach {host} can change everything" in done.stderr
     assert "[plimsoll]allow_insecure_noauth = true" in done.stderr
 
 
-def test_unless_the_operator_says_so(served: list[Listen]) -> None:
+def test_noauth2_is_served_on_other_addresses_if_the_operator_allows_it(served: list[Listen]) -> None:
     os.environ["OS_PLIMSOLL__ALLOW_INSECURE_NOAUTH"] = "true"
     assert serve("--dev", "--host", "0.0.0.0").exit_code == 0
     assert [listen.address for listen in served] == ["0.0.0.0"]
 
 
-def test_with_keystone_any_address_will_do_and_no_token_is_suggested(
+def test_with_keystone_every_address_is_accepted_and_no_token_is_suggested(
     served: list[Listen], tmp_path: Path
 ) -> None:
     name_database(tmp_path)
@@ -122,7 +124,7 @@ def test_with_keystone_any_address_will_do_and_no_token_is_suggested(
     assert "curl" not in done.stderr
 
 
-def test_settings_for_keystone_that_cannot_work_stop_the_start(served: list[Listen], tmp_path: Path) -> None:
+def test_wrong_settings_for_keystone_stop_the_start(served: list[Listen], tmp_path: Path) -> None:
     name_database(tmp_path)
     os.environ["OS_KEYSTONE_AUTHTOKEN__AUTH_TYPE"] = "passwrod"
     done = serve()
@@ -131,9 +133,7 @@ def test_settings_for_keystone_that_cannot_work_stop_the_start(served: list[List
     assert "passwrod" in done.stderr
 
 
-def test_settings_for_keystone_that_are_not_there_are_pointed_out(
-    served: list[Listen], tmp_path: Path
-) -> None:
+def test_missing_settings_for_keystone_are_reported(served: list[Listen], tmp_path: Path) -> None:
     name_database(tmp_path)
     assert "[keystone_authtoken] has no auth_type" in serve().stderr
     os.environ["OS_KEYSTONE_AUTHTOKEN__AUTH_TYPE"] = "password"
@@ -141,12 +141,12 @@ def test_settings_for_keystone_that_are_not_there_are_pointed_out(
     assert "  identity  keystone\n" in serve().stderr
 
 
-def test_a_name_is_resolved_before_it_is_judged(served: list[Listen]) -> None:
+def test_a_host_name_is_resolved_before_it_is_checked(served: list[Listen]) -> None:
     assert serve("--dev", "--host", "localhost").exit_code == 0
     assert served[0].address in ("127.0.0.1", "::1")
 
 
-def test_a_port_that_somebody_serves_on_is_refused_and_not_shared(served: list[Listen]) -> None:
+def test_a_port_in_use_is_refused(served: list[Listen]) -> None:
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         taken.bind(("127.0.0.1", 0))
@@ -157,9 +157,7 @@ def test_a_port_that_somebody_serves_on_is_refused_and_not_shared(served: list[L
     assert f"Cannot listen on 127.0.0.1:{port}: Address already in use" in done.stderr
 
 
-def test_a_database_of_another_kind_is_not_touched_unless_the_operator_says_so(
-    served: list[Listen], tmp_path: Path
-) -> None:
+def test_a_schema_is_not_changed_without_sync_on_startup(served: list[Listen], tmp_path: Path) -> None:
     os.environ["OS_PLACEMENT_DATABASE__CONNECTION"] = f"sqlite:///{tmp_path}/mine.sqlite"
     done = serve()
     assert (done.exit_code, served) == (1, [])
@@ -170,7 +168,7 @@ def test_a_database_of_another_kind_is_not_touched_unless_the_operator_says_so(
     assert migrate.is_current(Database(f"sqlite:///{tmp_path}/mine.sqlite"))
 
 
-def test_what_config_check_finds_is_logged(
+def test_findings_of_config_check_are_logged(
     served: list[Listen], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     name_database(tmp_path)
@@ -189,15 +187,13 @@ def test_what_config_check_finds_is_logged(
     assert noted == ("INFO", f"Settings: {file}:4: [oslo_concurrency]: no such section")
 
 
-def test_development_is_not_warned_of_its_own_settings(
-    served: list[Listen], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_settings_made_by_dev_are_not_logged(served: list[Listen], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     assert serve("--dev").exit_code == 0
     assert "Settings:" not in caplog.text
 
 
-def test_a_database_of_an_older_placement_is_not_said_to_need_our_sync_first(
+def test_for_a_database_of_an_older_placement_our_sync_is_not_suggested_first(
     served: list[Listen], tmp_path: Path
 ) -> None:
     url = f"sqlite:///{tmp_path}/placement.sqlite"
@@ -211,7 +207,7 @@ def test_a_database_of_an_older_placement_is_not_said_to_need_our_sync_first(
     assert CliRunner().invoke(main, ["db", "sync"]).stderr == done.stderr, "the advice is that of db sync"
 
 
-def test_a_database_of_a_newer_plimsoll_is_not_said_to_need_a_sync(
+def test_for_a_database_of_a_newer_plimsoll_a_sync_is_not_suggested(
     served: list[Listen], tmp_path: Path
 ) -> None:
     url = f"sqlite:///{tmp_path}/placement.sqlite"
@@ -224,7 +220,7 @@ def test_a_database_of_a_newer_plimsoll_is_not_said_to_need_a_sync(
     assert "db sync" not in done.stderr
 
 
-def test_workers_are_told_which_files_to_read(served: list[Listen], tmp_path: Path) -> None:
+def test_workers_get_the_configuration_files(served: list[Listen], tmp_path: Path) -> None:
     for name in ("a.conf", "b.conf"):
         (tmp_path / name).write_text("[plimsoll]\nthreads = 3\n")
     done = serve("--dev", "--workers", "2", "--config-file", "a.conf", "--config-file", "b.conf")
@@ -234,11 +230,11 @@ def test_workers_are_told_which_files_to_read(served: list[Listen], tmp_path: Pa
     assert "up to 3 requests at a time" in done.output
 
 
-def test_an_ipv6_address_is_written_as_one() -> None:
+def test_an_ipv6_address_is_in_brackets() -> None:
     assert Listen("::1", 8778, 1).url == "http://[::1]:8778"
 
 
-def test_the_line_to_try_works_and_a_stop_leaves_the_database_whole(tmp_path: Path) -> None:
+def test_the_suggested_command_works_and_a_stop_checkpoints_the_database(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "plimsoll.cli", "serve", "--dev", "--port", "0"]
     log = tmp_path / "log"
     with log.open("w") as standard_output:
@@ -254,8 +250,8 @@ def test_the_line_to_try_works_and_a_stop_leaves_the_database_whole(tmp_path: Pa
         for line in service.stderr:
             if line.startswith("  curl"):
                 break
-        answer = subprocess.run(line.strip(), shell=True, capture_output=True, text=True, timeout=30)
-        assert answer.stdout == '{"resource_providers":[]}'
+        response = subprocess.run(line.strip(), shell=True, capture_output=True, text=True, timeout=30)
+        assert response.stdout == '{"resource_providers":[]}'
     finally:
         service.terminate()
         service.communicate(timeout=30)

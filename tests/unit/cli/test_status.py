@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`plimsoll status upgrade check` tells an operator who is about to take over what it finds, what that means and what
-to run. That `placement-status` prints what Placement's does is seen to in tests/as_placement.
+"""`plimsoll status upgrade check`: each finding has its consequence and the command to run.
+
+tests/as_placement compares `placement-status` with Placement's.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ def test_checks_that_cannot_run_are_255_and_not_a_failure(run: Run, monkeypatch:
 
 
 def checked(run: Run, *options: str) -> dict[str, tuple[int, str]]:
-    """Code and details of each check under our own name."""
+    """Run the check with --json; return code and details by check."""
     done = run("status", "upgrade", "check", "--json", *options)
     results: list[dict[str, Any]] = json.loads(done.stdout)["checks"]
     assert done.exit_code == max(result["result"] for result in results)
     return {result["check"]: (result["result"], result["details"]) for result in results}
 
 
-def test_on_a_database_in_order_all_is_well(run: Run) -> None:
+def test_a_valid_database_passes_all_checks(run: Run) -> None:
     run("db", "sync")
     found = checked(run)
     assert {code for code, _ in found.values()} == {0}
@@ -60,12 +61,12 @@ def test_on_a_database_in_order_all_is_well(run: Run) -> None:
 
 def test_an_empty_database_is_no_obstacle(run: Run) -> None:
     found = checked(run)
-    assert found["Placement Schema"] == (0, "There is nothing yet. `plimsoll db sync` creates every table.")
+    assert found["Placement Schema"] == (0, "The database is empty. `plimsoll db sync` creates every table.")
     assert found["Plimsoll Tables"][0] == 0
     assert "Size" not in found
 
 
-def test_nothing_is_changed_by_looking(run: Run, url: str, file: Path) -> None:
+def test_the_check_changes_nothing(run: Run, url: str, file: Path) -> None:
     reference.manage(url, "db", "sync")
     reference.fill(url)
     before = file.read_bytes()
@@ -73,7 +74,7 @@ def test_nothing_is_changed_by_looking(run: Run, url: str, file: Path) -> None:
     assert file.read_bytes() == before
 
 
-def test_what_the_reference_left_unfinished_is_told_with_what_to_run(run: Run, url: str) -> None:
+def test_incomplete_rows_of_the_reference_are_reported_with_the_command_to_run(run: Run, url: str) -> None:
     reference.manage(url, "db", "sync")
     reference.fill(url)
 
@@ -81,7 +82,7 @@ def test_what_the_reference_left_unfinished_is_told_with_what_to_run(run: Run, u
 
     assert found["Missing Root Provider IDs"][0] == 2
     assert found["Missing Root Provider IDs"][1].startswith(
-        "11 providers without a root: no answer shows them"
+        "11 providers without a root: no response shows them"
     )
     assert found["Incomplete Consumers"][0] == 1
     assert found["Incomplete Consumers"][1].startswith("7 consumers without a record")
@@ -92,7 +93,7 @@ def test_what_the_reference_left_unfinished_is_told_with_what_to_run(run: Run, u
 
 
 @pytest.mark.parametrize(
-    ("statement", "says"),
+    ("statement", "expected"),
     [
         ("UPDATE alembic_version SET version_num = '422ece571366'", "First run `placement-manage db sync`"),
         ("UPDATE alembic_version SET version_num = 'ffffffffffff'", "belongs to another service"),
@@ -101,29 +102,29 @@ def test_what_the_reference_left_unfinished_is_told_with_what_to_run(run: Run, u
     ],
 )
 def test_a_schema_that_cannot_be_taken_over_is_a_failure(
-    run: Run, url: str, statement: str, says: str
+    run: Run, url: str, statement: str, expected: str
 ) -> None:
     reference.manage(url, "db", "sync")
     reference.fill(url)
     run_sql(url, statement)
     code, details = checked(run)["Placement Schema"]
     assert code == 2
-    assert says in details
+    assert expected in details
     assert run("db", "sync").exit_code == 1, "sync refuses what the check calls a failure"
 
 
 @pytest.mark.parametrize(
-    ("revision", "code", "says"),
-    [("0001", 0, "`plimsoll db sync` brings them to"), ("9999", 2, "a newer Plimsoll made them")],
+    ("revision", "code", "expected"),
+    [("0001", 0, "`plimsoll db sync` upgrades them to"), ("9999", 2, "is newer than this release supports")],
 )
-def test_the_revision_of_our_own_tables_is_told(
-    run: Run, url: str, revision: str, code: int, says: str
+def test_the_revision_of_our_own_tables_is_reported(
+    run: Run, url: str, revision: str, code: int, expected: str
 ) -> None:
     run("db", "sync")
     run_sql(url, f"UPDATE plimsoll_alembic_version SET version_num = '{revision}'")
     found = checked(run)["Plimsoll Tables"]
     assert found[0] == code
-    assert says in found[1]
+    assert expected in found[1]
 
 
 def test_rows_that_contradict_each_other_are_summarised(run: Run, url: str) -> None:
@@ -138,7 +139,7 @@ def test_rows_that_contradict_each_other_are_summarised(run: Run, url: str) -> N
     assert "Run `plimsoll db verify`" in details
 
 
-def test_a_provider_loaded_past_its_line_is_a_note(run: Run, url: str) -> None:
+def test_a_provider_with_more_used_than_its_capacity_is_a_note(run: Run, url: str) -> None:
     run("db", "sync")
     reference.fill(url)
     run_sql(url, "UPDATE inventories SET total = 8 WHERE resource_provider_id = 1")
@@ -156,16 +157,16 @@ def test_a_provider_without_a_name_is_a_failure(run: Run, url: str) -> None:
     assert details.startswith("Providers without a name: provider-3, provider-4.")
 
 
-def test_rows_that_no_worker_could_read_are_a_failure(run: Run, url: str) -> None:
+def test_rows_that_no_worker_could_load_are_a_failure(run: Run, url: str) -> None:
     run("db", "sync")
     reference.fill(url)
     run_sql(url, "UPDATE inventories SET created_at = 'once upon a time' WHERE resource_provider_id = 12")
     code, details = checked(run)["Size"]
     assert code == 2
-    assert details.startswith("The rows cannot be read into memory, so that no worker can start")
+    assert details.startswith("The rows cannot be loaded into memory, so no worker can start")
 
 
-def test_the_size_of_the_cloud_and_of_a_worker_is_told(run: Run, url: str) -> None:
+def test_the_size_of_the_cloud_and_of_a_worker_is_reported(run: Run, url: str) -> None:
     run("db", "sync")
     reference.fill(url)
     details = checked(run)["Size"][1]
@@ -195,7 +196,7 @@ region_name = one
 """
 
 
-def test_settings_that_mean_something_else_or_nothing_are_listed(run: Run, tmp_path: Path) -> None:
+def test_settings_with_another_effect_or_none_are_listed(run: Run, tmp_path: Path) -> None:
     run("db", "sync")
     settings = tmp_path / "placement.conf"
     settings.write_text(SETTINGS)
@@ -203,8 +204,8 @@ def test_settings_that_mean_something_else_or_nothing_are_listed(run: Run, tmp_p
     code, details = checked(run, "--config-file", str(settings))["Settings"]
 
     assert code == 1
-    told = [told.partition(": ")[0] for told in details.partition("nothing. ")[2].split("; [")]
-    assert [f"[{place.removeprefix('[')}" for place in told] == [
+    listed = [setting.partition(": ")[0] for setting in details.partition("or none. ")[2].split("; [")]
+    assert [f"[{place.removeprefix('[')}" for place in listed] == [
         "[placement] allocation_conflict_retry_count",
         "[placement_database] slave_connection",
         "[api] auth_strategy = noauth2",
@@ -216,7 +217,7 @@ def test_settings_that_mean_something_else_or_nothing_are_listed(run: Run, tmp_p
     assert "secret" not in details
 
 
-def test_settings_that_only_mean_nothing_are_no_warning(run: Run, tmp_path: Path) -> None:
+def test_settings_without_effect_are_no_warning(run: Run, tmp_path: Path) -> None:
     run("db", "sync")
     settings = tmp_path / "placement.conf"
     settings.write_text("[placement]\nallocation_conflict_retry_count = 3\n[glance]\nregion_name = one\n")
@@ -225,11 +226,11 @@ def test_settings_that_only_mean_nothing_are_no_warning(run: Run, tmp_path: Path
     assert "there is nothing to retry; [glance]: no such section" in details
 
 
-def test_a_database_that_was_changed_behind_the_log_is_noticed(run: Run, url: str) -> None:
+def test_writes_that_are_not_in_the_change_log_are_a_warning(run: Run, url: str) -> None:
     run("db", "sync")
     reference.fill(url)
     run("db", "online_data_migrations")
-    assert checked(run)["Change Log"] == (0, "Nobody else has written since Plimsoll's last change.")
+    assert checked(run)["Change Log"] == (0, "No other program has written since Plimsoll's last change.")
     run_sql(
         url, "UPDATE resource_providers SET generation = 9, updated_at = '2126-01-02 03:04:05' WHERE id = 1"
     )

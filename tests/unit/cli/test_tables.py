@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tables come out as PrettyTable draws them, whatever their widths."""
+"""Tables have the format of PrettyTable, at all widths."""
 
 from __future__ import annotations
 
 from plimsoll.cli import tables
 
 
-def test_cells_stand_in_the_middle_of_their_column() -> None:
+def test_cells_are_centred() -> None:
     assert tables.centred(("Odd", "Long name"), [("a", 1), ("bc", 22), ("wider", 333)]).splitlines() == [
         "+-------+-----------+",
         "|  Odd  | Long name |",
@@ -19,7 +19,7 @@ def test_cells_stand_in_the_middle_of_their_column() -> None:
     ]
 
 
-def test_where_the_middle_lies_between_two_places_even_texts_go_right_and_odd_ones_left() -> None:
+def test_odd_padding_moves_texts_of_even_length_right_and_of_odd_length_left() -> None:
     assert tables.centred(("Even", "x"), [("abc", 1), ("bc", 22), ("a", 333)]).splitlines() == [
         "+------+-----+",
         "| Even |  x  |",

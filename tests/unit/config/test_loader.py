@@ -24,7 +24,7 @@ REFERENCE_PYTHON = ROOT / ".venv-reference" / "bin" / "python"
 
 NIL = "00000000-0000-0000-0000-000000000000"
 
-# What an operator's placement.conf may hold, and what it is when it does not.
+# The options of placement.conf and their defaults.
 PLACEMENTS_OPTIONS: dict[str, dict[str, Any]] = {
     "api": {"auth_strategy": "keystone"},
     "placement": {
@@ -64,7 +64,7 @@ PLACEMENTS_OPTIONS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(autouse=True)
 def quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """No settings from whoever runs the tests; a home without configuration files."""
+    """Remove the settings of the account that runs the tests, and use a home without configuration files."""
     for name in list(os.environ):
         if name.startswith("OS_"):
             monkeypatch.delenv(name)
@@ -103,17 +103,17 @@ options = {group: dict(conf[group]) for group in groups}
 options["DEFAULT"] = {name: conf[name] for name in conf if name not in groups}
 print(json.dumps(options, default=str))
 """
-    asked = subprocess.run([REFERENCE_PYTHON, "-c", script], capture_output=True, text=True, check=False)
-    assert asked.returncode == 0, asked.stderr
-    theirs = json.loads(asked.stdout)
+    process = subprocess.run([REFERENCE_PYTHON, "-c", script], capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    theirs = json.loads(process.stdout)
     conf = loader.load()
     ours = {group: dict(conf[group]) for group in theirs if group != "DEFAULT"}
     ours["DEFAULT"] = {name: conf[name] for name in theirs["DEFAULT"]}
     ours = json.loads(json.dumps(ours, default=str))
     for group, name in [
-        # The script gives the reference one, which requires it too.
+        # The script sets it, because the reference requires it too.
         ("placement_database", "connection"),
-        # Where our files are.
+        # Paths of our own.
         ("DEFAULT", "pybasedir"),
         ("DEFAULT", "state_path"),
         # Which files were read.
@@ -162,7 +162,7 @@ def test_a_connection_may_use_the_state_path(file: Path) -> None:
     assert database_url(loader.load([str(file)])) == "sqlite:////srv/state/placement.sqlite"
 
 
-def test_the_environment_goes_before_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_overrides_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text("[api]\nauth_strategy = keystone\n[plimsoll]\nthreads = 3\n")
     monkeypatch.setenv("OS_API__AUTH_STRATEGY", "noauth2")
     monkeypatch.setenv("OS_DEFAULT__STATE_PATH", "/srv/state")
@@ -170,7 +170,7 @@ def test_the_environment_goes_before_the_file(file: Path, monkeypatch: pytest.Mo
     assert (conf.api.auth_strategy, conf.plimsoll.threads, conf.state_path) == ("noauth2", 3, "/srv/state")
 
 
-def test_a_later_file_goes_before_an_earlier_one(tmp_path: Path) -> None:
+def test_a_later_file_overrides_an_earlier_one(tmp_path: Path) -> None:
     first, second = tmp_path / "first.conf", tmp_path / "second.conf"
     first.write_text("[plimsoll]\nthreads = 3\nverify_interval = 0\n")
     second.write_text("[plimsoll]\nthreads = 5\n")
@@ -184,7 +184,7 @@ def test_the_directory_in_the_environment_holds_the_file(file: Path) -> None:
     assert conf.plimsoll.threads == 7
 
 
-def test_a_file_given_goes_before_the_directory(file: Path, tmp_path: Path) -> None:
+def test_a_given_file_overrides_the_directory(file: Path, tmp_path: Path) -> None:
     file.write_text("[plimsoll]\nthreads = 7\n")
     given = tmp_path / "given.conf"
     given.write_text("[plimsoll]\nthreads = 9\n")
@@ -198,7 +198,7 @@ def test_a_file_in_a_usual_place_is_found(tmp_path: Path) -> None:
     assert loader.load().plimsoll.threads == 11
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_the_error_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(loader.ConfigError, match=r"absent\.conf"):
         loader.load([str(tmp_path / "absent.conf")])
 
@@ -208,7 +208,7 @@ def test_unknown_options_and_sections_are_ignored(file: Path) -> None:
     loader.load([str(file)])
 
 
-def test_every_bad_value_is_named_with_its_place(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_invalid_value_is_reported_with_its_place(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text(
         "[DEFAULT]\ndebug = perhaps\n"
         "[api]\nauth_strategy = magic\n"
@@ -229,13 +229,13 @@ def test_every_bad_value_is_named_with_its_place(file: Path, monkeypatch: pytest
     }
 
 
-def test_a_file_that_is_no_configuration_is_named_with_the_line(file: Path) -> None:
+def test_a_file_that_is_no_configuration_is_reported_with_the_line(file: Path) -> None:
     file.write_text("[DEFAULT]\ndebug = true\n[broken\n")
     with pytest.raises(loader.ConfigError, match=rf"{file}:3"):
         loader.load([str(file)])
 
 
-def test_the_old_place_of_auth_strategy_still_counts(file: Path) -> None:
+def test_the_deprecated_section_of_auth_strategy_still_works(file: Path) -> None:
     file.write_text("[DEFAULT]\nauth_strategy = noauth2\n")
     assert loader.load([str(file)]).api.auth_strategy == "noauth2"
 
@@ -247,7 +247,7 @@ def test_registering_twice_changes_nothing() -> None:
     assert conf.plimsoll.threads == 6
 
 
-def test_a_configuration_that_others_prepared_keeps_their_options_and_gains_ours() -> None:
+def test_a_configuration_of_another_program_keeps_its_options_and_gets_ours() -> None:
     conf = cfg.ConfigOpts()
     conf.register_opts([cfg.StrOpt("auth_strategy", default="theirs", help="other words")], group="api")
     conf.register_opts([cfg.StrOpt("connection", required=True, secret=True)], group="placement_database")
@@ -261,7 +261,7 @@ def test_a_configuration_that_others_prepared_keeps_their_options_and_gains_ours
     assert conf.plimsoll.verify_interval == 300
 
 
-def test_others_in_the_process_may_change_what_oslo_policy_thinks_its_defaults_are() -> None:
+def test_other_code_in_the_process_may_change_the_defaults_of_oslo_policy() -> None:
     conf = loader.load()
     before = {opt.dest: opt.default for opt in policy_opts._options}
     try:

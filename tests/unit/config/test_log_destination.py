@@ -16,26 +16,26 @@ def settled(**options: str) -> cfg.ConfigOpts:
     conf([], default_config_files=[])
     for name, value in options.items():
         conf.set_override(name, value)
-    log_destination.settle(conf)
+    log_destination.prepare(conf)
     return conf
 
 
-def test_a_directory_alone_gets_a_file_that_operators_know(tmp_path: Path) -> None:
+def test_a_log_dir_without_log_file_gets_the_usual_file_name(tmp_path: Path) -> None:
     assert settled(log_dir=str(tmp_path)).log_file == "placement-api.log"
 
 
-def test_a_file_that_is_named_stays_and_the_screen_stays_the_screen(tmp_path: Path) -> None:
+def test_a_configured_log_file_and_stderr_stay_unchanged(tmp_path: Path) -> None:
     assert settled(log_dir=str(tmp_path), log_file="mine.log").log_file == "mine.log"
     assert settled().log_file is None
 
 
-def test_what_a_set_up_of_its_own_makes_of_the_log_is_its_own_affair(tmp_path: Path) -> None:
+def test_with_log_config_append_the_log_file_is_not_checked(tmp_path: Path) -> None:
     ini = tmp_path / "logging.ini"
     ini.write_text("[loggers]\n[handlers]\n[formatters]\n")
     assert settled(log_config_append=str(ini), log_dir="/no/such/place").log_file is None
 
 
-def test_a_setting_that_nobody_wrote_is_named_without_a_place() -> None:
+def test_a_default_is_reported_without_a_place() -> None:
     with pytest.raises(
         loader.ConfigError, match=r"^default: \[DEFAULT\] log_dir: /no/such: there is no such directory"
     ):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""No value that is logged begins a line of its own, whatever formatter and handler write it."""
+"""Logged values cannot start a new line, with any formatter and handler."""
 
 import json
 import logging
@@ -36,7 +36,7 @@ def test_control_characters_in_values_are_escaped(message: logging.LogRecord) ->
     assert "forged" in message.getMessage()
 
 
-def test_numbers_are_formatted_as_numbers_and_our_own_text_is_left_alone() -> None:
+def test_numbers_are_formatted_as_numbers_and_our_own_text_is_unchanged() -> None:
     assert record("%d of %5.2f\n%s %s", 1, 2.5, True, None).getMessage() == "1 of  2.50\nTrue None"
     assert record("100 %").getMessage() == "100 %"
 
@@ -86,7 +86,7 @@ format = %(asctime)s %(levelname)s %(message)s
 
 @pytest.mark.parametrize("kind", ["oslo", "json", "appended"])
 def test_no_line_of_the_log_is_forged(kind: str, tmp_path: Path) -> None:
-    """With oslo.log's formatter, with its JSON, and with a formatter of the operator."""
+    """With oslo.log's text and JSON formatters, and with a formatter of the operator."""
     log, settings = tmp_path / "log", tmp_path / "placement.conf"
     appended = tmp_path / "logging.conf"
     appended.write_text(APPENDED.format(log=str(log)))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The lines of the log: oslo.log's to the letter, in the order in which they came, and soon in the file."""
+"""Log lines are identical to oslo.log's, in order, and written within the flush interval."""
 
 import json
 import logging
@@ -17,12 +17,12 @@ from oslo_log.formatters import ContextFormatter, JSONFormatter
 
 from plimsoll.bounded_cache import deep_size
 from plimsoll.config.logging_setup import (
-    MOMENT,
+    FLUSH_INTERVAL,
+    CachingFormatter,
     DeferredHandler,
-    JSONLines,
-    QuickFormatter,
+    JSONLineFormatter,
 )
-from plimsoll.http.middleware.request_log import _IN_COMMON, LoggedRequest, _Line
+from plimsoll.http.middleware.request_log import _SHARED_ATTRIBUTES, LoggedRequest, _Line
 
 FACTS = ("REMOTE_ADDR", "REQUEST_METHOD", "REQUEST_URI", "status", "bytes", "microversion")
 FORMATS = (
@@ -60,20 +60,20 @@ def test_lines_in_a_request_are_as_oslo_log_writes_them(conf: cfg.ConfigOpts, le
     slow = ContextFormatter(datefmt="%Y-%m-%d %H:%M:%S", project="placement", version="1", config=conf)
     record = line(level=level)
     expected = slow.format(logging.makeLogRecord(dict(record.__dict__)))
-    assert QuickFormatter(slow, conf).format(record) == expected
+    assert CachingFormatter(slow, conf).format(record) == expected
 
 
 @pytest.mark.usefixtures("_in_a_request")
-def test_the_line_of_a_request_has_all_that_a_format_may_ask_for(conf: cfg.ConfigOpts) -> None:
+def test_the_line_of_a_request_has_all_fields_of_a_format(conf: cfg.ConfigOpts) -> None:
     slow = ContextFormatter(project="placement", version="1", config=conf)
-    quick = QuickFormatter(slow, conf)
-    made = _Line(_IN_COMMON, dict.fromkeys(FACTS, "x"))
+    quick = CachingFormatter(slow, conf)
+    made = _Line(_SHARED_ATTRIBUTES, dict.fromkeys(FACTS, "x"))
     assert made.__dict__.keys() == line().__dict__.keys()
     assert quick.format(made) == slow.format(logging.makeLogRecord(dict(made.__dict__)))
 
 
-def test_long_names_of_callers_do_not_stay_in_memory(conf: cfg.ConfigOpts) -> None:
-    quick = QuickFormatter(ContextFormatter(project="placement", version="1", config=conf), conf)
+def test_long_names_of_callers_are_not_cached(conf: cfg.ConfigOpts) -> None:
+    quick = CachingFormatter(ContextFormatter(project="placement", version="1", config=conf), conf)
     try:
         for number in range(200):
             LoggedRequest({"HTTP_X_USER_ID": f"{number}" + "u" * 50_000}, "req-1", None)
@@ -86,7 +86,7 @@ def test_long_names_of_callers_do_not_stay_in_memory(conf: cfg.ConfigOpts) -> No
 def test_an_identity_that_names_the_request_is_that_of_this_request(conf: cfg.ConfigOpts) -> None:
     conf.set_override("logging_user_identity_format", "%(user)s by %(request_id)s")
     slow = ContextFormatter(project="placement", version="1", config=conf)
-    quick = QuickFormatter(slow, conf)
+    quick = CachingFormatter(slow, conf)
     for request_id in ("req-1", "req-2"):
         LoggedRequest({"HTTP_X_USER_ID": "ann"}, request_id, None)
         record = line()
@@ -97,7 +97,7 @@ def test_an_identity_that_names_the_request_is_that_of_this_request(conf: cfg.Co
 def test_lines_outside_of_a_request_are_as_oslo_log_writes_them(conf: cfg.ConfigOpts) -> None:
     slow = ContextFormatter(project="placement", version="1", config=conf)
     record = line()
-    assert QuickFormatter(slow, conf).format(record) == slow.format(
+    assert CachingFormatter(slow, conf).format(record) == slow.format(
         logging.makeLogRecord(dict(record.__dict__))
     )
 
@@ -114,17 +114,17 @@ def written(tmp_path: Path) -> list[str]:
     return (tmp_path / "log").read_text().splitlines()
 
 
-def test_plain_lines_are_written_within_a_moment(handler: DeferredHandler, tmp_path: Path) -> None:
+def test_plain_lines_are_written_within_the_flush_interval(handler: DeferredHandler, tmp_path: Path) -> None:
     for number in range(3):
         handler.handle(line(str(number)))
-    deadline = time.monotonic() + 500 * MOMENT
+    deadline = time.monotonic() + 500 * FLUSH_INTERVAL
     while len(written(tmp_path)) < 3:
         assert time.monotonic() < deadline
-        time.sleep(MOMENT)
+        time.sleep(FLUSH_INTERVAL)
     assert written(tmp_path) == [f"{number} on deck" for number in range(3)]
 
 
-def test_a_warning_is_written_at_once_and_after_what_came_before(
+def test_a_warning_is_written_immediately_and_after_earlier_lines(
     handler: DeferredHandler, tmp_path: Path
 ) -> None:
     handler.handle(line("first"))
@@ -132,31 +132,29 @@ def test_a_warning_is_written_at_once_and_after_what_came_before(
     assert written(tmp_path) == ["first on deck", "second on deck"]
 
 
-def test_at_the_end_everything_is_written(handler: DeferredHandler, tmp_path: Path) -> None:
+def test_close_writes_all_queued_lines(handler: DeferredHandler, tmp_path: Path) -> None:
     handler.handle(line("last"))
     handler.close()
     assert written(tmp_path) == ["last on deck"]
 
 
-def test_a_child_process_writes_its_own_lines_and_leaves_the_parents_to_it(
+def test_a_forked_child_does_not_write_the_lines_of_its_parent(
     handler: DeferredHandler, tmp_path: Path
 ) -> None:
     handler.handle(line("parent"))
     child = os.fork()
     if child == 0:
         handler.handle(line("child"))
-        time.sleep(20 * MOMENT)
+        time.sleep(20 * FLUSH_INTERVAL)
         os._exit(0)
     os.waitpid(child, 0)
     handler.flush()
     assert sorted(written(tmp_path)) == ["child on deck", "parent on deck"]
 
 
-def test_a_line_that_is_written_later_is_about_the_request_that_it_came_from(
-    conf: cfg.ConfigOpts, tmp_path: Path
-) -> None:
+def test_a_queued_line_has_the_fields_of_its_own_request(conf: cfg.ConfigOpts, tmp_path: Path) -> None:
     slow = ContextFormatter(datefmt="%Y-%m-%d %H:%M:%S", project="placement", version="1", config=conf)
-    quick = QuickFormatter(slow, conf)
+    quick = CachingFormatter(slow, conf)
     handler = DeferredHandler(logging.FileHandler(tmp_path / "log"), quick.format)
     expected, hands = [], ["on deck"]
     for request_id in ("req-1", "req-2"):
@@ -171,17 +169,17 @@ def test_a_line_that_is_written_later_is_about_the_request_that_it_came_from(
     assert written(tmp_path) == expected
 
 
-def test_json_of_a_request_that_is_written_later_is_what_oslo_log_would_have_written(tmp_path: Path) -> None:
+def test_queued_json_lines_are_identical_to_oslo_logs(tmp_path: Path) -> None:
     slow = JSONFormatter()
     target = logging.FileHandler(tmp_path / "log")
-    quick = JSONLines()
+    quick = JSONLineFormatter()
     target.setFormatter(quick)
     handler = DeferredHandler(target, quick.format)
     expected, hands = [], ["on deck"]
     for request_id in ("req-1", "req-2"):
         LoggedRequest({"HTTP_X_USER_ID": "ann", "HTTP_X_AUTH_TOKEN": "secret"}, request_id, "req-0")
         for record in (
-            _Line(_IN_COMMON, dict.fromkeys(FACTS, "x")),
+            _Line(_SHARED_ATTRIBUTES, dict.fromkeys(FACTS, "x")),
             logging.LogRecord("plimsoll.x", logging.INFO, __file__, 1, "all %s", (hands,), None),
             logging.LogRecord("plimsoll.x", logging.ERROR, __file__, 1, "over\nboard", (), None),
         ):

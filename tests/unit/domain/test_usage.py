@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sums of usage by owner: in step with the allocations, whatever becomes of them."""
+"""Sums of usage by owner equal the allocations after every kind of change."""
 
-from plimsoll.domain.consumer import NOWHERE, Account, Allocation, Consumer, Holding
+from plimsoll.domain.consumer import REMOVED_PROVIDER, Account, Allocation, Consumer, Holding
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.effects import AllocationsReplaced, ClassRenamed
 from plimsoll.domain.inventory import Inventory
@@ -51,7 +51,7 @@ def test_a_consumer_on_several_providers_is_one_consumer() -> None:
     assert used(d) == {None: {CONSUMERS: 1, "VCPU": 3}}
 
 
-def test_what_is_replaced_no_longer_counts() -> None:
+def test_replaced_allocations_no_longer_count() -> None:
     d = claimed(wants("c", "project", "user", DISK_GB=1), c=holding("c", p={"VCPU": 4}))
     assert used(d, "project") == {None: {CONSUMERS: 1, "DISK_GB": 1}}
 
@@ -62,14 +62,14 @@ def test_usage_moves_to_another_project_user_or_type_although_the_amounts_stay()
     moved = claimed(wants("c", "red", "user", VCPU=4), c=held)
     assert used(moved, "project") == {}
     assert used(moved, "red") == {"INSTANCE": sums}
-    handed_on = claimed(wants("c", "project", "ann", VCPU=4), c=held)
-    assert used(handed_on, "project", "user") == {}
-    assert used(handed_on, "project", "ann") == {"INSTANCE": sums}
+    other_user = claimed(wants("c", "project", "ann", VCPU=4), c=held)
+    assert used(other_user, "project", "user") == {}
+    assert used(other_user, "project", "ann") == {"INSTANCE": sums}
     typed = claimed(wants("c", "project", "user", "MIGRATION", VCPU=4), c=held)
     assert used(typed, "project") == {"MIGRATION": sums}
 
 
-def test_who_lets_go_is_counted_no_longer() -> None:
+def test_a_consumer_that_released_its_allocations_is_not_counted() -> None:
     both = {"c": holding("c", p={"VCPU": 4}), "d": holding("d", p={"VCPU": 1})}
     d = draft(HOST, **both)
     assert release(d, "c") is None
@@ -85,7 +85,7 @@ def test_a_consumer_that_holds_nothing_does_not_count() -> None:
     assert len(d.world.usages) == 0
 
 
-def test_allocations_without_a_record_count_from_when_they_get_an_owner() -> None:
+def test_allocations_without_a_consumer_record_count_once_they_get_an_owner() -> None:
     unrecorded = Holding(None, (Allocation("p", "VCPU", 4),))
     d = draft(HOST, c=unrecorded)
     assert len(d.world.usages) == 0
@@ -93,23 +93,23 @@ def test_allocations_without_a_record_count_from_when_they_get_an_owner() -> Non
     assert used(d) == {None: {CONSUMERS: 1, "VCPU": 3}}
 
 
-def test_allocations_that_outlived_their_provider_count_until_they_are_replaced() -> None:
+def test_orphaned_allocations_count_until_they_are_replaced() -> None:
     owner = Consumer("c", "red", "ann", None, 1)
-    stray = Holding(owner, (Allocation("p", "VCPU", 1),), (Allocation(NOWHERE, "VCPU", 7),))
-    assert used(draft(HOST, c=stray)) == {None: {CONSUMERS: 1, "VCPU": 8}}
-    assert used(claimed(wants("c", VCPU=3), c=stray)) == {None: {CONSUMERS: 1, "VCPU": 3}}
+    orphaned = Holding(owner, (Allocation("p", "VCPU", 1),), (Allocation(REMOVED_PROVIDER, "VCPU", 7),))
+    assert used(draft(HOST, c=orphaned)) == {None: {CONSUMERS: 1, "VCPU": 8}}
+    assert used(claimed(wants("c", VCPU=3), c=orphaned)) == {None: {CONSUMERS: 1, "VCPU": 3}}
 
 
-def test_clearing_a_consumer_of_nothing_else_takes_what_outlived_its_provider_along() -> None:
-    stray = Holding(Consumer("c", "red", "ann", None, 1), (), (Allocation(NOWHERE, "VCPU", 7),))
-    assert len(claimed(wants("c", "blue"), c=stray).world.usages) == 0
+def test_clearing_a_consumer_removes_its_orphaned_allocations() -> None:
+    orphaned = Holding(Consumer("c", "red", "ann", None, 1), (), (Allocation(REMOVED_PROVIDER, "VCPU", 7),))
+    assert len(claimed(wants("c", "blue"), c=orphaned).world.usages) == 0
 
 
 def test_a_reshape_moves_usage_only_if_it_names_another_owner() -> None:
     d = draft(HOST, provider("q"), c=holding("c", p={"VCPU": 4}))
     moved = Reshape(
         {"q": NewInventories(0, {"VCPU": Inventory(8)})},
-        (Claim("c", {"q": {"VCPU": 4}}, "project", "ann", guard=1),),
+        (Claim("c", {"q": {"VCPU": 4}}, "project", "ann", expected_generation=1),),
     )
     assert reshape(d, moved) is None
     assert used(d, "project") == used(d, "project", "ann") == {None: {CONSUMERS: 1, "VCPU": 4}}
@@ -122,8 +122,8 @@ def test_a_class_has_its_new_name_in_the_sums_too() -> None:
     assert used(d, "blue") == {None: {CONSUMERS: 1, "VCPU": 1}}
 
 
-def test_who_replaces_allocations_says_whose_they_were_and_whose_they_are() -> None:
-    """For those who follow, and see nothing but the effects."""
+def test_the_effect_of_a_claim_has_the_owner_before_and_after() -> None:
+    """Followers read only the effects, so an effect needs both owners."""
     d = claimed(wants("c", "red", "ann", VCPU=1), c=holding("c", type="INSTANCE", p={"VCPU": 4}))
     (replaced,) = [effect for effect in d.effects if isinstance(effect, AllocationsReplaced)]
     assert replaced.account_before == Account("project", "user", "INSTANCE")

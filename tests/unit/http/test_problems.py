@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Error documents, in the shape and the frame that clients know."""
+"""Error documents have the shape and the layout of the reference."""
 
 import json
 import random
@@ -13,14 +13,14 @@ from plimsoll.http.problems import (
     LONGEST_DETAIL,
     LONGEST_QUOTE,
     Problem,
-    framed,
-    rendered,
+    full_detail,
+    render,
 )
 
 
 def document(problem: Problem, *, with_code: bool = True, **environ: Any) -> dict[str, Any]:
     environ = {"REQUEST_METHOD": "GET", "HTTP_ACCEPT": "application/json"} | environ
-    content_type, body = rendered(problem, environ, "req-1", with_code=with_code)
+    content_type, body = render(problem, environ, "req-1", with_code=with_code)
     assert content_type == "application/json"
     errors: list[dict[str, Any]] = json.loads(body)["errors"]
     assert len(errors) == 1
@@ -37,11 +37,11 @@ def test_an_error_has_status_title_detail_code_and_request_id() -> None:
     }
 
 
-def test_versions_from_before_codes_get_none() -> None:
+def test_errors_have_no_code_in_versions_before_codes() -> None:
     assert "code" not in document(Problem(404), with_code=False)
 
 
-def test_a_problem_without_words_keeps_its_frame() -> None:
+def test_an_error_without_detail_has_the_explanation_of_its_status() -> None:
     assert document(Problem(404))["detail"] == "The resource could not be found.\n\n   "
 
 
@@ -66,16 +66,16 @@ def test_a_problem_without_words_keeps_its_frame() -> None:
         ),
     ],
 )
-def test_some_frames_name_what_was_sent(problem: Problem, environ: dict[str, Any], detail: str) -> None:
+def test_some_explanations_quote_the_request(problem: Problem, environ: dict[str, Any], detail: str) -> None:
     assert document(problem, **environ)["detail"] == detail
 
 
-def test_lines_are_joined_and_what_looks_like_html_is_dropped() -> None:
+def test_lines_are_joined_and_tags_are_removed() -> None:
     detail = document(Problem(400, "one\ntwo\r\n<b>three</b> <!-- four -->"))["detail"]
     assert detail.endswith("\n\n one two three  four   ")
 
 
-def test_further_facts_stand_beside_the_detail() -> None:
+def test_further_facts_are_members_of_the_document() -> None:
     assert document(Problem(406, facts=(("max_version", "9"),)))["max_version"] == "9"
 
 
@@ -84,7 +84,7 @@ def test_a_text_that_is_not_unicode_can_be_quoted() -> None:
 
 
 def test_a_head_request_gets_no_body() -> None:
-    assert rendered(Problem(405), {"REQUEST_METHOD": "HEAD"}, "req-1", with_code=True)[1] == b""
+    assert render(Problem(405), {"REQUEST_METHOD": "HEAD"}, "req-1", with_code=True)[1] == b""
 
 
 @pytest.mark.parametrize(
@@ -95,11 +95,11 @@ def test_a_head_request_gets_no_body() -> None:
         ("text/plain, application/json;q=0.1", "application/json", b'{"errors"'),
     ],
 )
-def test_a_client_that_does_not_take_json_gets_what_it_takes(
+def test_a_client_that_does_not_accept_json_gets_the_type_it_accepts(
     accept: str, content_type: str, start: bytes
 ) -> None:
     environ = {"REQUEST_METHOD": "GET", "HTTP_ACCEPT": accept}
-    given, body = rendered(Problem(404, "gone"), environ, "req-1", with_code=True)
+    given, body = render(Problem(404, "gone"), environ, "req-1", with_code=True)
     assert given == content_type
     assert body.startswith(start)
 
@@ -109,8 +109,8 @@ LONG = 1_000_000
 
 @pytest.mark.parametrize("sent", ["<", "<br", "<!--", "<!-- ><", "<!---->", "<a>", "x\n", "\u2603"])
 @pytest.mark.parametrize("accept", ["application/json", "text/html", "text/plain"])
-def test_an_error_stays_short_however_long_what_it_quotes_is(sent: str, accept: str) -> None:
-    """A million characters: a scan that is quadratic in them would take hours."""
+def test_an_error_is_short_for_long_values_of_the_request(sent: str, accept: str) -> None:
+    """A million characters: a quadratic scan would take hours."""
     for problem, quoted_from in (
         (Problem(400, f"Got: {sent * LONG}"), {}),
         (Problem(405), {"REQUEST_METHOD": sent * LONG}),
@@ -118,16 +118,16 @@ def test_an_error_stays_short_however_long_what_it_quotes_is(sent: str, accept: 
         (Problem(406), {"HTTP_ACCEPT": f"{accept}, {sent * LONG}"}),
     ):
         environ = {"REQUEST_METHOD": "GET", "HTTP_ACCEPT": accept} | quoted_from
-        _, body = rendered(problem, environ, "req-1", with_code=True)
+        _, body = render(problem, environ, "req-1", with_code=True)
         assert len(body.decode()) < LONGEST_DETAIL + LONGEST_QUOTE + 6 * LONGEST_DETAIL
 
 
-def test_what_is_cut_ends_with_its_length() -> None:
+def test_a_cut_text_ends_with_its_length() -> None:
     assert Problem(400, "x" * 5000).detail == "x" * LONGEST_DETAIL + "... (5000 characters)"
 
 
-def test_plain_text_is_framed_as_json_is() -> None:
-    content_type, body = rendered(
+def test_plain_text_has_the_same_detail_as_json() -> None:
+    content_type, body = render(
         Problem(409, "no <b>room</b>"),
         {"REQUEST_METHOD": "GET", "HTTP_ACCEPT": "text/plain"},
         None,
@@ -137,11 +137,11 @@ def test_plain_text_is_framed_as_json_is() -> None:
     assert body == b"409 Conflict\n\nThere was a conflict when trying to complete your request.\n\n no room  "
 
 
-def test_tags_are_dropped_as_webob_drops_them() -> None:
+def test_tags_are_removed_as_in_webob() -> None:
     dice = random.Random(1)
     parts = ["<", ">", "<br", "<BR/>", "<!--", "-->", "a", "\n", "\r", " ", "--", "!"]
     for _ in range(2000):
         text = "".join(dice.choices(parts, k=dice.randint(0, 30)))
         environ = {"REQUEST_METHOD": text}
         frame = f"The method {text} is not allowed for this resource. <br><br> {text}"
-        assert framed(Problem(405, text), environ) == webob.exc.strip_tags(frame)
+        assert full_detail(Problem(405, text), environ) == webob.exc.strip_tags(frame)

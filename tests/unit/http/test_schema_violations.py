@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Refusals of bodies: they name the property first, they are short, and a bounded part of the body is looked at."""
+"""Descriptions of schema violations: property first, short, and jsonschema validates a bounded part of the body."""
 
 import json
 import tracemalloc
@@ -52,7 +52,7 @@ def consumer(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("body", "content", "words"),
+    ("body", "content", "text"),
     [
         (
             inventories.CHANGE,
@@ -83,8 +83,8 @@ def consumer(**changes: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_refusal_names_the_property_first(body: Body, content: Any, words: str) -> None:
-    assert refusal(body, content).startswith(words)
+def test_a_refusal_names_the_property_first(body: Body, content: Any, text: str) -> None:
+    assert refusal(body, content).startswith(text)
 
 
 LARGE: list[tuple[str, Body, Any]] = [
@@ -136,18 +136,18 @@ LARGE: list[tuple[str, Body, Any]] = [
 
 
 @pytest.mark.parametrize(("begin", "body", "content"), LARGE)
-def test_the_refusal_of_a_large_body_is_short_and_looks_at_one_value(
+def test_the_error_of_a_large_body_is_short_and_jsonschema_validates_one_value(
     begin: str, body: Body, content: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked_at = count_keywords(monkeypatch)
-    words = refusal(body, content)
-    assert words.startswith(begin)
-    assert "Failed validating" in words
-    assert len(words) < A_FEW_HUNDRED
-    assert len(looked_at) < 10, "jsonschema has looked at more than the value that is wrong"
+    validated = count_keywords(monkeypatch)
+    text = refusal(body, content)
+    assert text.startswith(begin)
+    assert "Failed validating" in text
+    assert len(text) < A_FEW_HUNDRED
+    assert len(validated) < 10, "jsonschema has validated more than the value that violates the schema"
 
 
-def test_the_refusal_of_many_unknown_members_takes_less_memory_than_they_do() -> None:
+def test_the_error_of_many_unknown_members_takes_less_memory_than_they_do() -> None:
     content = {"name": "a"} | {f"x{number}": number for number in range(50_000)}
     schema = providers.CREATE.schemas.at(HIGHEST)
     tracemalloc.start()
@@ -162,12 +162,12 @@ def test_the_refusal_of_many_unknown_members_takes_less_memory_than_they_do() ->
 
 
 def count_keywords(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Which keywords jsonschema applies from now on: one of them for each value that it looks at."""
-    looked_at: list[str] = []
+    """Return a list to which jsonschema adds each keyword that it applies: at least one for each value."""
+    validated: list[str] = []
 
     def counted(keyword: str, check: Any) -> Any:
         def call(*args: Any) -> Any:
-            looked_at.append(keyword)
+            validated.append(keyword)
             return check(*args)
 
         return call
@@ -175,7 +175,7 @@ def count_keywords(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     keywords = schema_violations._Validator.VALIDATORS
     for keyword, check in list(keywords.items()):
         monkeypatch.setitem(keywords, keyword, counted(keyword, check))
-    return looked_at
+    return validated
 
 
 def test_texts_are_compared_without_being_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,7 +204,7 @@ def test_equal_items_are_found_among_items_of_all_types(kind: type) -> None:
 
 
 @pytest.mark.parametrize("name", ["INSTANCE\n", "\n", "A\n\n"])
-def test_a_name_does_not_end_with_a_line_end(name: str) -> None:
+def test_a_name_that_ends_with_a_line_end_is_refused(name: str) -> None:
     assert "does not match" in refusal(allocations.ONE_CONSUMER, consumer(consumer_type=name))
     assert "does not match" in refusal(
         allocations.ONE_CONSUMER, consumer(allocations={uuids(1)[0]: {"resources": {name: 1}}})
@@ -222,7 +222,7 @@ def test_a_large_body_with_a_number_that_is_not_finite_is_refused(value: str) ->
         inventories.REPLACE.read(body.encode(), VERSIONS[39])
 
 
-def test_a_large_body_with_long_numbers_is_read() -> None:
+def test_a_large_body_with_long_numbers_is_accepted() -> None:
     given = {"resource_provider_generation": -(10**25), "traits": ["A"] * 10_000}
     assert traits.SET.read(json.dumps(given).encode(), HIGHEST) == given
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who does what where all requests of a process share one thread."""
+"""Events, busy-polling and offloading, with threads and with gevent."""
 
 import contextlib
 import subprocess
@@ -8,103 +8,103 @@ import sys
 
 import pytest
 
-from plimsoll.runtime.scheduling import Counted
+from plimsoll.runtime.scheduling import ConcurrencyGauge
 
-HERE_OR_ASIDE = """
+INLINE_OR_OFFLOAD = """
 import time
 from gevent import monkey
 monkey.patch_all()
-from plimsoll.runtime.scheduling import AT_WORK, Errand, aside
+from plimsoll.runtime.scheduling import ACTIVE_REQUESTS, InlineOrOffload, offload
 
 real_thread, sleep = monkey.get_original("threading", "get_ident"), monkey.get_original("time", "sleep")
-here = real_thread()
-errand = Errand(0.05)
+main_thread = real_thread()
+runner = InlineOrOffload(0.05)
 
-def where(how, seconds=0):
-    done = how(lambda: sleep(seconds) or real_thread())
-    print("here" if done == here else "aside", errand.is_aside)
+def print_thread(run, seconds=0):
+    thread = run(lambda: sleep(seconds) or real_thread())
+    print("inline" if thread == main_thread else "offloaded", runner.is_offloading)
 
-with AT_WORK, AT_WORK:
-    where(aside)
-    where(errand.do)
-    where(errand.do, 0.1)
-    where(errand.do)
-    AT_WORK.count -= 1
-    where(errand.do)
-    AT_WORK.count += 1
+with ACTIVE_REQUESTS, ACTIVE_REQUESTS:
+    print_thread(offload)
+    print_thread(runner.run)
+    print_thread(runner.run, 0.1)
+    print_thread(runner.run)
+    ACTIVE_REQUESTS.count -= 1
+    print_thread(runner.run)
+    ACTIVE_REQUESTS.count += 1
     for _ in range(14):
-        errand.do(lambda: None)
-    where(errand.do)
+        runner.run(lambda: None)
+    print_thread(runner.run)
 """
 
 
-def test_what_took_long_is_done_aside_for_a_while_unless_nobody_waits_for_it() -> None:
+def test_after_a_slow_run_work_is_offloaded_for_a_while_unless_one_request_is_active() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", HERE_OR_ASIDE], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", INLINE_OR_OFFLOAD], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.splitlines() == [
-        "aside False",
-        "here False",
-        "here True",  # it has taken long
-        "aside True",
-        "here True",  # one client alone
-        "here False",
+        "offloaded False",
+        "inline False",
+        "inline True",  # this run was slow
+        "offloaded True",
+        "inline True",  # a single active request
+        "inline False",
     ]
 
 
-HEARD = """
-from plimsoll.runtime.scheduling import bell
+SET_AND_WAIT = """
+from plimsoll.runtime.scheduling import new_event
 from threading import Thread
 
-def listener(listened):
-    listened.wait()
-    heard.append("rung")
+def wait_for(event):
+    event.wait()
+    order.append("resumed")
 
-heard, late = [], bell()
-late.ring()
-listener(late)  # whoever is late does not wait
-asleep = bell()
-waiting = Thread(target=listener, args=(asleep,))
-waiting.start()
-waiting.join(0.1)
-heard.append("not yet")
-asleep.ring()
-waiting.join()
-asleep.ring()
-asleep.wait()  # and again
-print(type(asleep).__name__, heard)
+order, early = [], new_event()
+early.set()
+wait_for(early)  # an event that is set already does not block
+late = new_event()
+waiter = Thread(target=wait_for, args=(late,))
+waiter.start()
+waiter.join(0.1)
+order.append("blocked")
+late.set()
+waiter.join()
+late.set()
+late.wait()  # and again
+print(type(late).__name__, order)
 """
 
 
 @pytest.mark.parametrize(
-    ("before", "kind"), [("", "Event"), ("from gevent import monkey; monkey.patch_all()", "_BellOfGreenlets")]
+    ("before", "kind"), [("", "Event"), ("from gevent import monkey; monkey.patch_all()", "GreenletEvent")]
 )
-def test_a_bell_wakes_whoever_waits_for_it_among_threads_and_among_greenlets(before: str, kind: str) -> None:
+def test_an_event_resumes_its_waiter_with_threads_and_with_greenlets(before: str, kind: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", before + HEARD], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", before + SET_AND_WAIT], capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stdout.strip() == f"{kind} ['rung', 'not yet', 'rung']"
+    assert done.stdout.strip() == f"{kind} ['resumed', 'blocked', 'resumed']"
 
 
-RUNG_AS_THE_TIMER_FIRES = """
+SET_AS_THE_TIMER_EXPIRES = """
 from gevent import monkey
 monkey.patch_all()
 import gevent
-from plimsoll.runtime.scheduling import bell
-rung = bell()
-waiting = gevent.spawn(lambda: print(rung.wait(10), rung.wait(10)))
+from plimsoll.runtime.scheduling import new_event
+event = new_event()
+waiter = gevent.spawn(lambda: print(event.wait(10), event.wait(10)))
 gevent.sleep(0)
-gevent.get_hub().loop.run_callback(rung._resume)  # as the timer does
-rung.ring()
+gevent.get_hub().loop.run_callback(event._resume)  # as the timer does
+event.set()
 gevent.sleep(0.1)
-rung.ring()
-waiting.join()
+event.set()
+waiter.join()
 """
 
 
-def test_a_bell_that_rings_as_the_wait_times_out_does_not_end_the_next_wait() -> None:
+def test_an_event_that_is_set_as_the_wait_times_out_does_not_end_the_next_wait() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", RUNG_AS_THE_TIMER_FIRES],
+        [sys.executable, "-c", SET_AS_THE_TIMER_EXPIRES],
         capture_output=True,
         text=True,
         timeout=60,
@@ -113,69 +113,69 @@ def test_a_bell_that_rings_as_the_wait_times_out_does_not_end_the_next_wait() ->
     assert done.stdout.strip() == "True True"
 
 
-LOOKED_OUT = """
+BUSY_POLLS = """
 from gevent import monkey
 monkey.patch_all()
 import contextlib, socket, time
 from plimsoll.runtime import scheduling
 here, there = socket.socketpair()
-lookout = scheduling.Lookout(0.4)
+busy_poll = scheduling.BusyPoll(0.4)
 
-def tried(*clients, at_work=1, worked=0.5, slept=0):
-    # How long it was looked out for, and whether anything was there.
+def wait(*clients, active=1, worked=0.5, slept=0):
+    # Whether it polled in a loop, and whether it found input.
     for client in clients:
-        scheduling.CLIENTS.note(client)
+        scheduling.CLIENT_TRACKER.record_request(client)
     time.sleep(worked)
-    with contextlib.ExitStack() as some:
-        for _ in range(at_work):
-            some.enter_context(scheduling.AT_WORK)
-        with lookout:
+    with contextlib.ExitStack() as requests:
+        for _ in range(active):
+            requests.enter_context(scheduling.ACTIVE_REQUESTS)
+        with busy_poll:
             began = time.perf_counter()
-            found = lookout.spots(here.fileno())
-            looked = time.perf_counter() - began > 0.2
+            found = busy_poll.poll_until_readable(here.fileno())
+            polled = time.perf_counter() - began > 0.2
             time.sleep(slept)
-    return f"{'looked' if looked else 'did not'}, {found}"
+    return f"{'polled' if polled else 'did not poll'}, {found}"
 
-print("the first time:", tried("one", "one", "one"))
-print("after it came soon:", tried("one"))
-print("little done:", tried("one", worked=0.05))
-print("two clients:", tried("two", "one", "two"))
-print("one again:", tried("one", "one", "one"))
-print("two at work:", tried("one", at_work=2))
-print("slowly:", tried("one", slept=0.8))
-print("after that:", tried("one"))
+print("first wait:", wait("one", "one", "one"))
+print("after a short wait:", wait("one"))
+print("little work in between:", wait("one", worked=0.05))
+print("two clients:", wait("two", "one", "two"))
+print("one client again:", wait("one", "one", "one"))
+print("two active requests:", wait("one", active=2))
+print("a long wait:", wait("one", slept=0.8))
+print("after a long wait:", wait("one"))
 there.send(b"x")
-print("it is there:", tried("one"), here.recv(1))
-print("nowhere:", lookout.spots(None), lookout.spots(-1))
+print("input is there:", wait("one"), here.recv(1))
+print("no descriptor:", busy_poll.poll_until_readable(None), busy_poll.poll_until_readable(-1))
 """
 
 
-def test_a_lookout_is_kept_for_one_client_alone_and_for_what_came_soon_the_last_time() -> None:
+def test_busy_polling_needs_a_single_client_and_a_short_last_wait() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", LOOKED_OUT], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", BUSY_POLLS], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.splitlines() == [
-        "the first time: did not, False",
-        "after it came soon: looked, False",
-        "little done: did not, False",
-        "two clients: did not, False",
-        "one again: looked, False",
-        "two at work: did not, False",
-        "slowly: looked, False",
-        "after that: did not, False",
-        "it is there: did not, True b'x'",
-        "nowhere: False False",
+        "first wait: did not poll, False",
+        "after a short wait: polled, False",
+        "little work in between: did not poll, False",
+        "two clients: did not poll, False",
+        "one client again: polled, False",
+        "two active requests: did not poll, False",
+        "a long wait: polled, False",
+        "after a long wait: did not poll, False",
+        "input is there: did not poll, True b'x'",
+        "no descriptor: False False",
     ]
 
 
-def test_who_has_just_gone_is_counted_for_a_while() -> None:
-    counted = Counted()
-    with contextlib.ExitStack() as some:
+def test_the_recent_maximum_of_a_gauge_decreases_by_one_per_call() -> None:
+    gauge = ConcurrencyGauge()
+    with contextlib.ExitStack() as blocks:
         for _ in range(3):
-            some.enter_context(counted)
-        assert counted.lately() == 3
-        assert counted.lately() == 3
-    assert counted.count == 0
-    assert [counted.lately() for _ in range(5)] == [3, 2, 1, 0, 0]
-    with counted:
-        assert counted.lately() == 1
+            blocks.enter_context(gauge)
+        assert gauge.recent_maximum() == 3
+        assert gauge.recent_maximum() == 3
+    assert gauge.count == 0
+    assert [gauge.recent_maximum() for _ in range(5)] == [3, 2, 1, 0, 0]
+    with gauge:
+        assert gauge.recent_maximum() == 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Greenlets that yield: what runs before they are resumed, and in which order they are."""
+"""Greenlets that yield: which others run before they are resumed, and in which order they are resumed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GREENLETS, PARTS = 8, 20
 
 @contextmanager
 def count_between_polls(done: list[int]) -> Iterator[list[int]]:
-    """How many items were added to a list between two polls of the sockets, each time."""
+    """Count the items that are added to a list between two polls of the sockets."""
     counts: list[int] = []
     watcher = gevent.get_hub().loop.check()
     watcher.start(lambda: counts.append(len(done) - sum(counts)))
@@ -31,8 +31,10 @@ def count_between_polls(done: list[int]) -> Iterator[list[int]]:
         watcher.close()
 
 
-@pytest.mark.parametrize("let_others_run", YIELDS)
-def test_a_request_that_has_arrived_runs_before_what_has_yielded(let_others_run: Callable[[], None]) -> None:
+@pytest.mark.parametrize("yield_function", YIELDS)
+def test_a_request_that_has_arrived_runs_before_a_greenlet_that_has_yielded(
+    yield_function: Callable[[], None],
+) -> None:
     order = []
     here, there = socket.socketpair()
     with here, there:
@@ -42,29 +44,29 @@ def test_a_request_that_has_arrived_runs_before_what_has_yielded(let_others_run:
             order.append("the request")
 
         server = gevent.spawn(serve)
-        gevent.sleep(0.001)  # it waits for input now
+        gevent.sleep(0.001)  # the server waits for input now
         there.send(b"x")
-        let_others_run()
-        order.append("what has yielded")
+        yield_function()
+        order.append("the greenlet that has yielded")
         server.join()
-    assert order == ["the request", "what has yielded"]
+    assert order == ["the request", "the greenlet that has yielded"]
 
 
-@pytest.mark.parametrize("let_others_run", YIELDS)
+@pytest.mark.parametrize("yield_function", YIELDS)
 def test_sockets_are_polled_between_the_steps_of_many_requests(
-    let_others_run: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    yield_function: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(yields, "BETWEEN_POLLS", 0.0)  # as if each step took longer
     done: list[int] = []
 
     def run(number: int) -> None:
         for _ in range(PARTS):
-            let_others_run()
+            yield_function()
             done.append(number)
 
     with count_between_polls(done) as counts:
         gevent.joinall([gevent.spawn(run, number) for number in range(GREENLETS)], raise_error=True)
-    assert done == [*range(GREENLETS)] * PARTS, "they take turns"
+    assert done == [*range(GREENLETS)] * PARTS, "they run in rotation"
     assert max(counts) == 1
 
 
@@ -83,14 +85,14 @@ def test_short_steps_run_between_the_same_two_polls(monkeypatch: pytest.MonkeyPa
     assert len(counts) < PARTS
 
 
-def test_a_computation_runs_on_while_other_requests_have_steps_without_end() -> None:
+def test_a_computation_progresses_while_other_requests_yield_without_end() -> None:
     is_over = False
 
-    def run_without_end() -> None:
+    def yield_without_end() -> None:
         while not is_over:
             yields.yield_now()
 
-    others = [gevent.spawn(run_without_end) for _ in range(GREENLETS)]
+    others = [gevent.spawn(yield_without_end) for _ in range(GREENLETS)]
     with gevent.Timeout(60):
         for _ in range(PARTS):
             yields.yield_computation()
@@ -98,17 +100,17 @@ def test_a_computation_runs_on_while_other_requests_have_steps_without_end() -> 
     gevent.joinall(others, raise_error=True)
 
 
-@pytest.mark.parametrize("let_others_run", YIELDS)
-def test_a_greenlet_that_ends_while_it_has_yielded_is_not_resumed(
-    let_others_run: Callable[[], None],
+@pytest.mark.parametrize("yield_function", YIELDS)
+def test_a_greenlet_whose_yield_was_interrupted_is_not_resumed(
+    yield_function: Callable[[], None],
 ) -> None:
     resumed = []
 
     def run() -> None:
         try:
-            let_others_run()
+            yield_function()
         except gevent.Timeout:
-            gevent.sleep(0.001)  # it waits for something else, and must not be resumed before that
+            gevent.sleep(0.001)  # waits for something else; the queue must not resume it
             resumed.append("after the timeout")
 
     def expire(waiting: gevent.Greenlet[..., None]) -> None:
@@ -116,7 +118,7 @@ def test_a_greenlet_that_ends_while_it_has_yielded_is_not_resumed(
 
     waiting = gevent.spawn(run)
     gevent.spawn(expire, waiting)
-    let_others_run()
+    yield_function()
     assert resumed == []
     waiting.join()
     assert resumed == ["after the timeout"]

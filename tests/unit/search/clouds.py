@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Small clouds and requests, said in one line each, and answers that can be read."""
+"""Helpers for search tests: small clouds and requests in one line each, results as short texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from plimsoll.domain.catalog import Catalog, Term
+from plimsoll.domain.catalog import Catalog, CatalogEntry
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
 from plimsoll.domain.world import World
 from plimsoll.search.budget import Budget
@@ -17,20 +17,22 @@ from plimsoll.search.request import CandidatesRequest, Conditions, Group, Order
 from plimsoll.search.result import Candidate, Candidates
 from tests.support.worlds import provider
 
-CLASSES = Catalog(Term(number, name) for number, name in enumerate(["VCPU", "MEMORY_MB", "DISK_GB", "PCI"]))
+CLASSES = Catalog(
+    CatalogEntry(number, name) for number, name in enumerate(["VCPU", "MEMORY_MB", "DISK_GB", "PCI"])
+)
 TRAITS = Catalog(
-    Term(number, name) for number, name in enumerate(["FAST", "BIG", "RED", "BLUE", SHARING_TRAIT])
+    CatalogEntry(number, name) for number, name in enumerate(["FAST", "BIG", "RED", "BLUE", SHARING_TRAIT])
 )
 
 
 def amounts(text: str) -> dict[str, int]:
-    """`VCPU:1 DISK_GB:5`"""
+    """Parse `VCPU:1 DISK_GB:5`."""
     pairs = (item.split(":") for item in text.split())
     return {name: int(amount) for name, amount in pairs}
 
 
 def any_of(text: str) -> tuple[frozenset[str], ...]:
-    """`A B|C`: A, and one of B and C"""
+    """Parse `A B|C`: A, and one of B and C."""
     return tuple(frozenset(item.split("|")) for item in text.split())
 
 
@@ -69,16 +71,16 @@ def group(
     return Group(suffix, amounts(resources), conditions)
 
 
-def told(candidate: Candidate) -> str:
-    """`a VCPU:1 + b DISK_GB:5`"""
+def allocations_of(candidate: Candidate) -> str:
+    """Format the allocations as `a VCPU:1 + b DISK_GB:5`."""
     return " + ".join(
         " ".join([uuid, *(f"{name}:{amount}" for name, amount in sorted(resources.items()))])
         for uuid, resources in sorted(candidate.allocations)
     )
 
 
-def mapped(candidate: Candidate) -> str:
-    """`=a,b _1=c`"""
+def mappings_of(candidate: Candidate) -> str:
+    """Format the mappings as `=a,b _1=c`."""
     return " ".join(f"{suffix}={','.join(sorted(uuids))}" for suffix, uuids in sorted(candidate.mappings))
 
 
@@ -90,7 +92,7 @@ class Cloud:
     def search(
         self, *groups: Group, order: Order | None = None, budget: Budget | None = None, **rest: Any
     ) -> Any:
-        """Whatever comes back, refusals too."""
+        """Return the candidates or a refusal."""
         request = CandidatesRequest(groups, **rest)
         return find_candidates(self.world, self.index, request, order or Order(), budget)
 
@@ -99,13 +101,13 @@ class Cloud:
         assert isinstance(found, Candidates), found
         return found
 
-    def told(self, *groups: Group, **rest: Any) -> list[str]:
-        return sorted(map(told, self.candidates(*groups, **rest).requests))
+    def allocations_of(self, *groups: Group, **rest: Any) -> list[str]:
+        return sorted(map(allocations_of, self.candidates(*groups, **rest).requests))
 
-    def mapped(self, *groups: Group, **rest: Any) -> list[str]:
-        return sorted(map(mapped, self.candidates(*groups, **rest).requests))
+    def mappings_of(self, *groups: Group, **rest: Any) -> list[str]:
+        return sorted(map(mappings_of, self.candidates(*groups, **rest).requests))
 
-    def described(self, *groups: Group, **rest: Any) -> list[str]:
+    def summaries_of(self, *groups: Group, **rest: Any) -> list[str]:
         return uuids(self.candidates(*groups, **rest).providers)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Choices are found in bulk or one by one; what is said of the search is said of both."""
+"""A fixture that runs a search test twice: with vectorised combination and with backtracking."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ import pytest
 from plimsoll.search.combine import order
 
 
-@pytest.fixture(params=["in bulk", "one by one"])
-def both_ways(request: pytest.FixtureRequest) -> Iterator[None]:
+@pytest.fixture(params=["vectorised", "backtracking"])
+def each_combination_method(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "one by one":
-            patch.setattr(order, "MOST_PARTIAL", 0)
+        if request.param == "backtracking":
+            patch.setattr(order, "MAX_PARTIAL", 0)
         yield

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Each step removes what it should, and says how many and why."""
+"""Each filter removes the right rows, and counts and reasons are recorded."""
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.search import filters
-from plimsoll.search.filters import Filter, Reason, Tally, narrow
+from plimsoll.search.filters import Filter, FilterCounts, Reason, apply_filters
 from plimsoll.search.index.bitset import numbers_of
 from plimsoll.search.index.index import Index
 from tests.unit.search.clouds import host, uuids
@@ -20,26 +20,26 @@ INDEX = Index.build(
 )
 
 
-def kept(step: Filter) -> str:
-    rows = narrow(INDEX, INDEX.live, [step])
+def passing(step: Filter) -> str:
+    rows = apply_filters(INDEX, INDEX.live, [step])
     return "".join(f"{p.uuid} " for p in INDEX.providers(numbers_of(rows, INDEX.size).tolist())).strip()
 
 
 def test_one_of_several_traits_is_enough() -> None:
-    assert kept(filters.HasTrait(frozenset(["RED", "BIG"]))) == "a b"
-    assert kept(filters.HasTrait(frozenset(["UNHEARD_OF"]))) == ""
+    assert passing(filters.HasTrait(frozenset(["RED", "BIG"]))) == "a b"
+    assert passing(filters.HasTrait(frozenset(["UNKNOWN"]))) == ""
 
 
-def test_one_forbidden_trait_is_too_many() -> None:
-    assert kept(filters.LacksTraits(frozenset(["RED", "BIG"]))) == "c d d1"
+def test_one_forbidden_trait_removes_a_provider() -> None:
+    assert passing(filters.LacksTraits(frozenset(["RED", "BIG"]))) == "c d d1"
 
 
-def test_every_item_of_member_of_has_to_hold() -> None:
-    assert kept(filters.MemberOf((frozenset(["x", "y"]),))) == "a b c d1"
-    assert kept(filters.MemberOf((frozenset(["x"]), frozenset(["y"])))) == "c"
+def test_every_item_of_member_of_must_be_met() -> None:
+    assert passing(filters.MemberOf((frozenset(["x", "y"]),))) == "a b c d1"
+    assert passing(filters.MemberOf((frozenset(["x"]), frozenset(["y"])))) == "c"
 
 
-def test_a_root_in_an_aggregate_speaks_for_its_tree_but_a_child_does_not() -> None:
+def test_membership_of_a_root_counts_for_its_tree_but_that_of_a_child_does_not() -> None:
     index = Index.build(
         [host("r", aggs="x"), host("r1", parent="r"), host("s"), host("s1", parent="s", aggs="x")]
     )
@@ -52,20 +52,20 @@ def test_a_root_in_an_aggregate_speaks_for_its_tree_but_a_child_does_not() -> No
         assert uuids(index.providers(numbers_of(rows, index.size).tolist())) == expected
 
 
-def test_inventory_units_and_capacity_are_told_apart() -> None:
-    tally: Tally = []
-    rows = narrow(INDEX, INDEX.live, [filters.Admits("VCPU", 2)], tally)
+def test_inventory_units_and_capacity_are_counted_separately() -> None:
+    counts: FilterCounts = []
+    rows = apply_filters(INDEX, INDEX.live, [filters.Admits("VCPU", 2)], counts)
     assert numbers_of(rows, INDEX.size).tolist() == [INDEX.row("a")]
-    assert rows == narrow(INDEX, INDEX.live, [filters.Admits("VCPU", 2)])
-    assert [(loss.step.reason, loss.removed) for loss in tally] == [
+    assert rows == apply_filters(INDEX, INDEX.live, [filters.Admits("VCPU", 2)])
+    assert [(count.step.reason, count.removed) for count in counts] == [
         (Reason.NO_INVENTORY, 2),
         (Reason.UNITS, 1),
         (Reason.CAPACITY, 1),
     ]
 
 
-def test_a_tally_goes_on_where_nobody_is_left() -> None:
-    tally: Tally = []
-    nobody = filters.HasTrait(frozenset(["UNHEARD_OF"]))
-    assert narrow(INDEX, INDEX.live, [nobody, filters.HasTrait(frozenset(["FAST"]))], tally) == 0
-    assert [(loss.before, loss.after) for loss in tally] == [(5, 0), (0, 0)]
+def test_filters_are_counted_even_after_the_last_row_was_removed() -> None:
+    counts: FilterCounts = []
+    no_provider = filters.HasTrait(frozenset(["UNKNOWN"]))
+    assert apply_filters(INDEX, INDEX.live, [no_provider, filters.HasTrait(frozenset(["FAST"]))], counts) == 0
+    assert [(count.before, count.after) for count in counts] == [(5, 0), (0, 0)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""In which order names are looked up: an answer that is empty already hides what would be refused later."""
+"""The order in which names are looked up: an empty result hides unknown names that come later."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ GOOD = group("VCPU:1", "_1")
 BAD_CLASS = group("NEW:1", "_2")
 
 
-def answered(*groups: Group, cloud: Cloud = CLOUD, **rest: Any) -> Any:
+def search_result(*groups: Group, cloud: Cloud = CLOUD, **rest: Any) -> Any:
     found = cloud.search(*groups, **rest)
     return tuple(found.requests) if hasattr(found, "requests") else found
 
@@ -37,33 +37,33 @@ def answered(*groups: Group, cloud: Cloud = CLOUD, **rest: Any) -> Any:
         ([group("VCPU:1", forbidden="NEW")], {}, UNKNOWN_TRAIT),
         ([group("VCPU:1")], {"root_required": names("NEW")}, UNKNOWN_TRAIT),
         ([group("VCPU:1")], {"root_forbidden": names("NEW")}, UNKNOWN_TRAIT),
-        # The root comes first of all ...
+        # Root traits are looked up first ...
         ([BAD_CLASS], {"root_required": names("RED")}, EMPTY),
         ([BAD_CLASS], {"root_required": names("NEW")}, UNKNOWN_TRAIT),
         # ... then, within a group, classes, aggregates, traits, the tree.
         ([group("NEW:1", member_of="nowhere")], {}, UNKNOWN_CLASS),
         ([group("VCPU:1", member_of="nowhere", required="NEW")], {}, EMPTY),
-        ([group("VCPU:1", in_tree="nobody", required="NEW")], {}, UNKNOWN_TRAIT),
+        ([group("VCPU:1", in_tree="missing", required="NEW")], {}, UNKNOWN_TRAIT),
         ([group("VCPU:99", forbidden="NEW")], {}, UNKNOWN_TRAIT),
-        # A group that somebody could serve lets the next one speak; one that nobody could does not.
+        # The names of a group are looked up only if all groups before it have a candidate.
         ([GOOD, BAD_CLASS], {}, UNKNOWN_CLASS),
         ([group("VCPU:99", "_1"), BAD_CLASS], {}, EMPTY),
         ([group("VCPU:1", "_1", required="BIG"), BAD_CLASS], {}, EMPTY),
-        ([group("VCPU:1", "_1", in_tree="nobody"), BAD_CLASS], {}, EMPTY),
+        ([group("VCPU:1", "_1", in_tree="missing"), BAD_CLASS], {}, EMPTY),
         ([group("VCPU:1 DISK_GB:1", required="FAST BIG"), BAD_CLASS], {}, UNKNOWN_CLASS),
         ([group("VCPU:1 DISK_GB:1", required="FAST BIG", in_tree="b"), BAD_CLASS], {}, EMPTY),
-        # That the groups do not go together is found only after all names.
+        # Whether the groups fit together is checked after all names were looked up.
         ([group("VCPU:4", "_1"), group("VCPU:4", "_2"), group("NEW:1", "_3")], {}, UNKNOWN_CLASS),
     ],
 )
-def test_names_are_looked_up_in_the_promised_order(
+def test_names_are_looked_up_in_the_documented_order(
     groups: list[Group], rest: dict[str, Any], expected: object
 ) -> None:
-    assert answered(*groups, **rest) == expected
+    assert search_result(*groups, **rest) == expected
 
 
-def test_traits_that_would_only_go_together_on_one_combination_count_as_nobody() -> None:
-    """Both traits are there among those with room, but no choice of providers has both."""
+def test_a_group_whose_traits_no_combination_has_ends_the_search() -> None:
+    """Each trait is on a provider with room, but no choice of providers has both."""
     cloud = Cloud(
         host("a"),
         host("a1", "VCPU:1", parent="a", traits="FAST"),

@@ -29,11 +29,11 @@ def listed(cloud: Cloud = CLOUD, **wanted: Any) -> Any:
     return [provider.uuid for provider in found] if isinstance(found, Selection) else found
 
 
-def test_an_empty_request_lists_all_in_the_order_of_their_creation() -> None:
+def test_an_empty_request_lists_all_providers_in_the_order_of_creation() -> None:
     assert listed() == ["a", "b", "a1"]
 
 
-def test_the_order_is_that_of_ids_even_if_they_were_given_out_of_turn() -> None:
+def test_the_order_is_by_id_even_if_ids_were_assigned_out_of_order() -> None:
     cloud = Cloud(host("a"), host("c"))
     new = [host("b"), host("d")]
     cloud.world = World.of([*cloud.world.providers.values(), *new], classes=CLASSES, traits=TRAITS)
@@ -45,12 +45,12 @@ def test_the_order_is_that_of_ids_even_if_they_were_given_out_of_turn() -> None:
     ("wanted", "expected"),
     [
         ({"uuid": "b"}, ["b"]),
-        ({"uuid": "nobody"}, []),
+        ({"uuid": "missing"}, []),
         ({"name": "a1"}, ["a1"]),
-        ({"name": "nobody"}, []),
+        ({"name": "missing"}, []),
         ({"name": "a", "uuid": "b"}, []),
         ({"in_tree": "a1"}, ["a", "a1"]),
-        ({"in_tree": "nobody"}, []),
+        ({"in_tree": "missing"}, []),
         ({"required": any_of("FAST BIG")}, ["b"]),
         ({"required": any_of("FAST|BIG"), "forbidden": names("FAST")}, ["a1"]),
         ({"member_of": any_of("x|y")}, ["a", "b"]),
@@ -71,8 +71,8 @@ def test_an_unknown_name_is_refused() -> None:
     assert listed(resources="NEW:1") == ResourceClassMissing("NEW")
 
 
-def test_an_answer_that_is_empty_already_hides_the_unknown_names_after_it() -> None:
-    assert listed(in_tree="nobody", required=any_of("NEW")) == []
+def test_an_empty_result_hides_unknown_names_that_are_looked_up_later() -> None:
+    assert listed(in_tree="missing", required=any_of("NEW")) == []
     assert listed(required=any_of("RED"), forbidden=names("NEW")) == []
     assert listed(member_of=any_of("nowhere"), resources="NEW:1") == []
     assert listed(member_of=any_of("nowhere"), forbidden=names("NEW")) == TraitsMissing(("NEW",))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Candidates in columns say the same as candidates one by one."""
+"""Candidates in columns equal candidates built one by one."""
 
 import json
 from collections import Counter
 
-from plimsoll.search.result import Candidate, Combined
-from tests.unit.search.clouds import Cloud, group, host, told
+from plimsoll.search.result import Candidate, CandidateList
+from tests.unit.search.clouds import Cloud, allocations_of, group, host
 
 CLOUD = Cloud(
     host("h", "VCPU:4 DISK_GB:9"),
@@ -16,11 +16,11 @@ CLOUD = Cloud(
 GROUPS = group("VCPU:1 DISK_GB:5"), group("VCPU:2 PCI:1", "_1")
 
 
-def from_columns(found: Combined) -> list[Candidate]:
+def from_columns(found: CandidateList) -> list[Candidate]:
     made: dict[int, Candidate] = {}
     for part in found.parts():
         for place, number in enumerate(part.numbers):
-            allocations = [(column[place].uuid, amounts) for amounts, column in part.given]
+            allocations = [(column[place].uuid, amounts) for amounts, column in part.allocated]
             mappings = [
                 (suffix, tuple(column[place].uuid for column in columns)) for suffix, columns in part.served
             ]
@@ -30,18 +30,18 @@ def from_columns(found: Combined) -> list[Candidate]:
 
 def test_columns_and_candidates_agree() -> None:
     found = CLOUD.candidates(*GROUPS).requests
-    assert sorted(map(told, found)) == [
+    assert sorted(map(allocations_of, found)) == [
         "h DISK_GB:5 + n PCI:1 VCPU:3",
         "h DISK_GB:5 VCPU:1 + n PCI:1 VCPU:2",
         "i DISK_GB:5 PCI:1 VCPU:3",
     ]
-    assert len(list(found.parts())) == 3, "each of the three shares out the slots in its own way"
+    assert len(list(found.parts())) == 3, "in each of the three candidates, different slots share a provider"
     assert from_columns(found) == list(found) == [found[0], *found[1:]]
 
 
-def test_a_column_has_the_uuids_as_they_are_written() -> None:
+def test_a_column_has_uuids_as_json_text_of_one_width() -> None:
     found = CLOUD.candidates(group("VCPU:1")).requests
-    ((amounts, column),) = next(iter(found.parts())).given
+    ((amounts, column),) = next(iter(found.parts())).allocated
     assert amounts == {"VCPU": 1}
     written = [json.loads(label) for label in column.labels().tolist()]
     assert written == [candidate.allocations[0][0] for candidate in found]
@@ -55,7 +55,7 @@ def test_there_may_be_no_candidates() -> None:
     assert (list(found.requests), list(found.providers)) == ([], [])
 
 
-def test_many_slots_share_providers_as_few_do() -> None:
+def test_amounts_are_summed_when_many_slots_share_providers() -> None:
     cloud = Cloud(host("h"), host("n", "PCI:30", parent="h"), host("m", "PCI:30", parent="h"))
     many = [group("PCI:1", f"_{number}") for number in range(40)]
     found = cloud.candidates(*many, group_policy="none", limit=5).requests

@@ -52,7 +52,7 @@ def test_a_computation_that_waits_for_something_else_lets_others_compute() -> No
     first.finish()
 
 
-def test_a_computation_begins_after_those_that_wait_for_their_turn() -> None:
+def test_a_computation_begins_after_those_that_wait_already() -> None:
     permits = Permits(2, 60)
     order: list[str] = []
 

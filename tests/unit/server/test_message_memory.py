@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Memory that requests and responses take: until when, and how much of it for clients that do not receive."""
+"""The memory of requests and responses: when it is freed, and its limit for clients that do not receive."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def with_long_body(environ: WSGIEnvironment, start_response: StartResponse) -> I
     return [LONG if environ["REQUEST_METHOD"] == "GET" else b"ok"]
 
 
-def test_beyond_the_limit_responses_that_clients_do_not_receive_are_given_up(connect: Connect) -> None:
+def test_beyond_the_limit_responses_that_clients_do_not_receive_are_aborted(connect: Connect) -> None:
     first = connect(with_long_body, Limits(max_buffered_bytes=2 * len(LONG)))
     connections = first.connections
     clients = [first, *[connect(None, connections.limits, connections) for _ in range(4)]]
@@ -55,7 +55,7 @@ def test_beyond_the_limit_responses_that_clients_do_not_receive_are_given_up(con
     connections.enforce_deadlines()
     assert eventually(lambda: sum(client.thread.is_alive() for client in clients) == 2)
     assert connections._response_bytes == 2 * len(LONG)
-    assert sum(client.thread.is_alive() and client.answer()[2] == LONG for client in clients) == 2
+    assert sum(client.thread.is_alive() and client.response()[2] == LONG for client in clients) == 2
     assert connections._response_bytes == 0
 
 
@@ -64,21 +64,21 @@ def test_a_response_within_the_limit_waits_for_its_client(connect: Connect) -> N
     client.send(GET)
     time.sleep(1.1)
     client.connections.enforce_deadlines()
-    assert client.answer()[2] == LONG
+    assert client.response()[2] == LONG
 
 
 def test_an_idle_connection_keeps_no_message(connect: Connect) -> None:
     references = sys.getrefcount(LONG)
     client = connect(with_long_body)
     client.send(GET)
-    assert client.answer()[2] == LONG
+    assert client.response()[2] == LONG
     assert eventually(lambda: sys.getrefcount(LONG) == references)
     size = LARGE_BYTES - 1000
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
         client.send(b"PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % size + bytes(size))
-        assert client.answer()[2] == b"ok"
+        assert client.response()[2] == b"ok"
         assert eventually(lambda: tracemalloc.get_traced_memory()[0] - before < size // 4)
     finally:
         tracemalloc.stop()

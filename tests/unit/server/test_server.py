@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The server's promises to an operator, kept by real processes that serve a small application."""
+"""The supervisor and its workers, as real processes that serve a small application."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ class Service:
     port: int
 
     def get(self, path: str = "/") -> int:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
-            return int(answer.read())
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as response:
+            return int(response.read())
 
     def children(self) -> list[int]:
         task = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(pid) for pid in task.read_text().split()] if task.exists() else []
 
     def workers(self) -> list[int]:
-        """Its children but for the one that Python starts to clean up after them."""
+        """Return the worker processes: all children except Python's resource tracker."""
         lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in self.children()}
         return [pid for pid, line in lines.items() if b"resource_tracker" not in line]
 
@@ -126,28 +126,28 @@ def is_running(pid: int) -> bool:
     return status.exists() and "State:\tZ" not in status.read_text()
 
 
-def answers(service: Service) -> bool:
+def is_serving(service: Service) -> bool:
     try:
         return service.get() > 0
     except OSError:
         return False
 
 
-def test_ready_is_said_when_the_port_answers(start: Start) -> None:
+def test_ready_is_reported_when_the_port_serves(start: Start) -> None:
     service = start()
     assert service.workers() == [service.get()]
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("whom", ["the parent", "all at once"])
-def test_a_request_that_has_begun_is_finished_before_the_end(
+def test_a_request_in_progress_is_finished_before_the_stop(
     start: Start, stop: signal.Signals, whom: str
 ) -> None:
     service = start()
     service.get()
-    answered: list[int] = []
-    asking = threading.Thread(target=lambda: answered.append(service.get("/slow")))
-    asking.start()
+    statuses: list[int] = []
+    client = threading.Thread(target=lambda: statuses.append(service.get("/slow")))
+    client.start()
     time.sleep(0.3)
 
     if whom == "the parent":
@@ -156,18 +156,18 @@ def test_a_request_that_has_begun_is_finished_before_the_end(
         os.killpg(service.process.pid, stop)
 
     assert service.process.wait(timeout=15) == 0
-    asking.join()
-    assert len(answered) == 1
+    client.join()
+    assert len(statuses) == 1
 
 
 def test_a_worker_that_dies_is_replaced(start: Start) -> None:
     service = start()
     first = service.get()
     os.kill(first, signal.SIGKILL)
-    assert eventually(lambda: answers(service) and service.get() != first)
+    assert eventually(lambda: is_serving(service) and service.get() != first)
 
 
-def test_a_worker_that_the_system_cannot_start_is_tried_again(start: Start, tmp_path: Path) -> None:
+def test_the_start_of_a_worker_is_retried(start: Start, tmp_path: Path) -> None:
     service = start(workers=2)
     first, _ = workers = service.workers()
     (tmp_path / "python").rename(tmp_path / "elsewhere")
@@ -178,7 +178,7 @@ def test_a_worker_that_the_system_cannot_start_is_tried_again(start: Start, tmp_
             break
     (tmp_path / "elsewhere").rename(tmp_path / "python")
     assert eventually(lambda: len(set(service.workers()) - set(workers)) == 1)
-    assert answers(service)
+    assert is_serving(service)
 
 
 def test_a_reload_that_fails_halfway_is_logged_as_such(start: Start) -> None:
@@ -218,10 +218,10 @@ def test_a_worker_that_hangs_is_replaced_and_its_request_and_stack_are_logged(st
     with socket.create_connection(("127.0.0.1", service.port)) as client:
         client.sendall(b"GET /hang?why HTTP/1.1\r\nHost: h\r\n\r\n")
         assert client.recv(1) == b""
-    assert eventually(lambda: answers(service) and service.get() != first)
+    assert eventually(lambda: is_serving(service) and service.get() != first)
     service.process.terminate()
     _, log = service.process.communicate(timeout=20)
-    assert f"Worker {first} has not reacted for 1 s" in log
+    assert f"Worker {first} has sent no heartbeat for 1 s" in log
     assert f"Worker {first}: request in progress: GET /hang?why" in log
     assert "in application" in log  # the function that hangs
 
@@ -230,7 +230,7 @@ def test_the_log_says_by_which_signal_a_worker_was_ended_and_when_the_service_st
     service = start()
     first = service.get()
     os.kill(first, signal.SIGKILL)
-    assert eventually(lambda: answers(service) and service.get() != first)
+    assert eventually(lambda: is_serving(service) and service.get() != first)
     service.process.terminate()
     _, log = service.process.communicate(timeout=20)
     assert (
@@ -257,7 +257,7 @@ def test_an_application_that_cannot_be_loaded_ends_the_service_with_1_and_the_re
 
 @pytest.fixture
 def _many_files() -> Iterator[None]:
-    """Leave for as many open connections as one test wants, for its time."""
+    """Raise the limit of open files during a test."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if resource.RLIM_INFINITY != soft < 2000:
         resource.setrlimit(resource.RLIMIT_NOFILE, (2000, hard))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a terminal that hangs up means."""
+"""SIGHUP stops the service if its terminal was closed, and reloads it otherwise."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_service_ends_with_the_terminal_that_it_was_started_from(tmp_path: Pat
 
 
 def _take(terminal: int) -> None:
-    """Make it the terminal of this process, as a shell does."""
+    """Make it the controlling terminal of this process, as a shell does."""
     import fcntl
     import termios
 

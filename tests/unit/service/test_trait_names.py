@@ -4,7 +4,7 @@
 
 import pytest
 
-from plimsoll.service.traits import like
+from plimsoll.service.traits import like_pattern
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ from plimsoll.service.traits import like
     ],
 )
 def test_a_prefix_matches_as_in_sql(prefix: str, name: str, matches: bool) -> None:
-    assert bool(like(prefix).match(name)) is matches
+    assert bool(like_pattern(prefix).match(name)) is matches
 
 
 def test_a_prefix_of_many_wildcards_is_matched_in_the_time_of_its_length() -> None:
     """It would run for years if parts were tried at each place where they could be."""
-    assert not like("%A" * 120 + "Z").match("CUSTOM_" + "A" * 200)
+    assert not like_pattern("%A" * 120 + "Z").match("CUSTOM_" + "A" * 200)

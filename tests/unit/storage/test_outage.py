@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The log lines of a database outage: when there is one, and its text."""
+"""The log lines of a database outage: when they are written, and their text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 
 from plimsoll.storage.errors import (
     Busy,
+    HeadMoved,
     NotPermitted,
-    Overtaken,
-    Refusing,
+    NotWritable,
     Unreachable,
 )
 from plimsoll.storage.outage import Outage
@@ -34,7 +34,7 @@ def is_on(outage: Outage) -> bool:
     return outage.is_on
 
 
-def test_what_fails_during_an_outage_is_logged_at_debug(
+def test_failures_during_an_outage_are_logged_at_debug(
     outage: Outage, caplog: pytest.LogCaptureFixture
 ) -> None:
     outage.note_failure(Unreachable("refused\n\tis it running?"))
@@ -53,7 +53,7 @@ def test_what_fails_during_an_outage_is_logged_at_debug(
 
 
 def test_a_read_does_not_end_an_outage_of_writes(outage: Outage, caplog: pytest.LogCaptureFixture) -> None:
-    outage.note_failure(Refusing("read-only"), write=True)
+    outage.note_failure(NotWritable("read-only"), write=True)
     outage.note_success()
     assert is_on(outage)
     outage.note_success(write=True)
@@ -67,8 +67,8 @@ def test_a_read_that_is_not_permitted_is_an_outage_of_reads(outage: Outage) -> N
     assert not is_on(outage)
 
 
-@pytest.mark.parametrize("fault", [Busy("deadlock"), Overtaken()])
-def test_a_lost_race_is_no_outage(outage: Outage, caplog: pytest.LogCaptureFixture, fault: Busy) -> None:
+@pytest.mark.parametrize("fault", [Busy("deadlock"), HeadMoved()])
+def test_a_write_conflict_is_no_outage(outage: Outage, caplog: pytest.LogCaptureFixture, fault: Busy) -> None:
     outage.note_failure(fault, write=True)
     assert not is_on(outage)
     assert not caplog.records

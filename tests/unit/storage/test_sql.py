@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is said to the database of rows that are added, changed and removed."""
+"""SQL text of inserts, updates, deletes and queries."""
 
 from datetime import datetime
 
@@ -21,21 +21,21 @@ TRAITS = Columns(t.traits, ("id", "name"))
 CONSUMERS = Columns(t.consumers, ("uuid", "project_id", "user_id"))
 
 
-def test_rows_are_added_with_one_statement() -> None:
-    (statement,) = s.insertion(DIALECT, TRAITS, [(1, "a"), (2, "b")])
+def test_rows_are_inserted_with_one_statement() -> None:
+    (statement,) = s.insert_rows(DIALECT, TRAITS, [(1, "a"), (2, "b")])
     assert statement == ("INSERT INTO traits (id, name) VALUES (%s, %s), (%s, %s)", [1, "a", 2, "b"])
 
 
-def test_one_row_is_changed_by_its_key() -> None:
-    (statement,) = s.change(DIALECT, CONSUMERS, [("a", 1, 2)], ("updated_at", "now"))
+def test_one_row_is_updated_by_its_key() -> None:
+    (statement,) = s.update_rows(DIALECT, CONSUMERS, [("a", 1, 2)], ("updated_at", "now"))
     assert statement == (
         "UPDATE consumers SET project_id = %s, user_id = %s, updated_at = %s WHERE uuid = %s",
         [1, 2, "now", "a"],
     )
 
 
-def test_several_rows_are_changed_with_one_statement() -> None:
-    (statement,) = s.change(DIALECT, CONSUMERS, [("a", 1, 2), ("b", 3, 4)], ("updated_at", "now"))
+def test_several_rows_are_updated_with_one_statement() -> None:
+    (statement,) = s.update_rows(DIALECT, CONSUMERS, [("a", 1, 2), ("b", 3, 4)], ("updated_at", "now"))
     assert statement == (
         "UPDATE consumers SET project_id = CASE uuid WHEN %s THEN %s WHEN %s THEN %s ELSE project_id END,"
         " user_id = CASE uuid WHEN %s THEN %s WHEN %s THEN %s ELSE user_id END,"
@@ -44,11 +44,11 @@ def test_several_rows_are_changed_with_one_statement() -> None:
     )
 
 
-def test_rows_are_removed_by_their_keys() -> None:
-    (statement,) = s.deletion(DIALECT, t.traits, "name", ["a", "b"])
+def test_rows_are_deleted_by_their_keys() -> None:
+    (statement,) = s.delete_by_key(DIALECT, t.traits, "name", ["a", "b"])
     assert statement == ("DELETE FROM traits WHERE name IN (%s, %s)", ["a", "b"])
     where = {"trait_id": [1, 2], "resource_provider_id": [3]}
-    assert s.removal(DIALECT, t.resource_provider_traits, where) == [
+    assert s.delete_where(DIALECT, t.resource_provider_traits, where) == [
         (
             "DELETE FROM resource_provider_traits WHERE trait_id IN (%s, %s) AND resource_provider_id IN (%s)",
             [1, 2, 3],
@@ -56,44 +56,43 @@ def test_rows_are_removed_by_their_keys() -> None:
     ]
 
 
-def test_a_query_has_a_mark_for_each_value() -> None:
-    asked = "SELECT id FROM traits WHERE name IN (...) ORDER BY id"
+def test_a_query_has_a_placeholder_for_each_value() -> None:
+    sql = "SELECT id FROM traits WHERE name IN (...) ORDER BY id"
     assert (
-        s.query(dialect_of("sqlite"), asked, ["a"]).sql
-        == "SELECT id FROM traits WHERE name IN (?) ORDER BY id"
+        s.query(dialect_of("sqlite"), sql, ["a"]).sql == "SELECT id FROM traits WHERE name IN (?) ORDER BY id"
     )
-    assert s.query(DIALECT, asked, ["a", "b"]) == (
+    assert s.query(DIALECT, sql, ["a", "b"]) == (
         "SELECT id FROM traits WHERE name IN (%s, %s) ORDER BY id",
         ["a", "b"],
     )
 
 
-@pytest.mark.parametrize("count", [s.MOST_PARAMETERS, s.MOST_PARAMETERS + 1])
-def test_no_statement_has_more_values_than_databases_take(count: int) -> None:
+@pytest.mark.parametrize("count", [s.MAX_PARAMETERS, s.MAX_PARAMETERS + 1])
+def test_no_statement_exceeds_the_maximum_of_parameters(count: int) -> None:
     pairs = [(number, f"name {number}") for number in range(count)]
     triples = [(f"uuid {number}", number, 2 * number) for number in range(count)]
-    added = s.insertion(DIALECT, TRAITS, pairs)
-    changed = s.change(DIALECT, CONSUMERS, triples, ("updated_at", "now"))
-    removed = s.deletion(DIALECT, t.traits, "name", [name for _, name in pairs])
+    added = s.insert_rows(DIALECT, TRAITS, pairs)
+    changed = s.update_rows(DIALECT, CONSUMERS, triples, ("updated_at", "now"))
+    removed = s.delete_by_key(DIALECT, t.traits, "name", [name for _, name in pairs])
     assert [value for each in added for value in each.values] == [value for pair in pairs for value in pair]
     assert [value for each in removed for value in each.values] == [name for _, name in pairs]
     keys = [value for each in changed for value in each.values[each.values.index("now") + 1 :]]
     assert keys == [uuid for uuid, _, _ in triples]
     for statement in (*added, *changed, *removed):
-        assert len(statement.values) == statement.sql.count("%s") <= s.MOST_PARAMETERS + 1
+        assert len(statement.values) == statement.sql.count("%s") <= s.MAX_PARAMETERS + 1
 
 
 @pytest.mark.parametrize(
-    ("database", "written"),
+    ("database", "expected"),
     [
         ("sqlite", ["2026-11-16 01:02:03.000000", "2026-11-16 01:02:03.000004"]),
         ("mysql+pymysql", ["2026-11-16 01:02:03", "2026-11-16 01:02:03.000004"]),
         ("postgresql+psycopg", ["2026-11-16 01:02:03", "2026-11-16 01:02:03.000004"]),
     ],
 )
-def test_a_time_is_written_as_the_database_reads_it(database: str, written: list[str]) -> None:
+def test_a_time_is_formatted_as_the_database_parses_it(database: str, expected: list[str]) -> None:
     times = datetime(2026, 11, 16, 1, 2, 3), datetime(2026, 11, 16, 1, 2, 3, 4)
-    assert [s.written(dialect_of(database), time) for time in times] == written
+    assert [s.format_time(dialect_of(database), time) for time in times] == expected
 
 
 def test_a_statement_may_have_no_values() -> None:

@@ -2,5 +2,5 @@
 
 """The commands `placement-manage`, `placement-status` and `placement-api`.
 
-They take what Placement's commands take, print what those print and exit with what those exit with.
+They have the options, the output and the exit status of Placement's commands.
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`placement-api`: serves the Placement API until it is told to stop, by the server of `plimsoll serve`.
+"""`placement-api`: serve the Placement API with the server of `plimsoll serve`, until a signal stops it.
 
-It takes what Placement's script of this name took. To a server that loads the script as a file it is the
-application itself, see scripts/placement-api.
+It has the options of Placement's script of this name. A server that loads the script as a file gets the application,
+see scripts/placement-api.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from plimsoll import cli
 from plimsoll.config import loader
 
 FAILED = 1
-EVERYWHERE = "0.0.0.0"  # noqa: S104  # what no --host has always meant; with noauth2 it is refused
+ALL_ADDRESSES = "0.0.0.0"  # noqa: S104  # the default of Placement's script; with noauth2 it is refused
 
 _EXAMPLE = "Example: placement-api --port 8778"
 
 
 def main() -> int:
-    wanted = _parser().parse_args()
+    options = _parser().parse_args()
     try:
         alone.require()
         settings.require_database(loader.load())
     except (alone.BesideReferenceError, loader.ConfigError) as problem:
         click.echo(f"Error: {problem}", err=True)
         return FAILED
-    words = ["serve", "--host", wanted.host or EVERYWHERE, "--port", str(wanted.port)]
-    # Ends the process, with the status of the server.
-    cli.main([*words, "--workers", str(wanted.workers)], prog_name="placement-api")
+    arguments = ["serve", "--host", options.host or ALL_ADDRESSES, "--port", str(options.port)]
+    # Ends the process, with the exit status of the server.
+    cli.main([*arguments, "--workers", str(options.workers)], prog_name="placement-api")
     return FAILED
 
 
@@ -45,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--port", "-p", type=int, default=8000, help="TCP port to listen on")
     parser.add_argument(
-        "--host", "-b", default="", help="address to listen on; all of this machine when empty"
+        "--host", "-b", default="", help="address to listen on; empty for all addresses of this machine"
     )
     parser.add_argument("--workers", "-w", type=int, default=1, help="worker processes")
     return parser

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What `placement-manage` and `placement-status` have in common: a command line that oslo.config reads, as Placement's
-is, so that all its options are there, and failures that are said in one line instead of a traceback.
+"""Parts shared by `placement-manage` and `placement-status`: the command line, and errors in one line.
+
+oslo.config parses the command line, as in Placement, so that all its options exist.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ FAILED = 1
 NO_COMMAND = 1
 
 Act = Callable[[cfg.ConfigOpts], int | None]
-"""What a command does; what it returns is the exit status."""
+"""The function of a command. Its return value is the exit status."""
 
 
 def run(add_parsers: Callable[[Any], None], version: str | None = None) -> int:
-    """Do what the command line says, for which `add_parsers` adds parsers that set `act`."""
+    """Run the command of the command line. `add_parsers` adds parsers, which set its function as `act`."""
     try:
         alone.require()
-        settled = _parsed(add_parsers, version)
-        act: Act = getattr(settled.command, "act", _explain)
-        return act(settled) or 0
+        loaded = _load(add_parsers, version)
+        act: Act = getattr(loaded.command, "act", _print_help)
+        return act(loaded) or 0
     except (alone.BesideReferenceError, loader.ConfigError) as problem:
         click.echo(f"Error: {problem}", err=True)
     except click.ClickException as problem:
@@ -38,15 +39,15 @@ def run(add_parsers: Callable[[Any], None], version: str | None = None) -> int:
     return FAILED
 
 
-def _parsed(add_parsers: Callable[[Any], None], version: str | None) -> cfg.ConfigOpts:
-    settled = cfg.ConfigOpts()
-    conf.register_opts(settled)
-    settled.register_cli_opt(cfg.SubCommandOpt("command", handler=add_parsers))
-    loader.parsed(settled, sys.argv[1:], Path(sys.argv[0]).name, version)
-    settings.require_database(settled)
-    return settled
+def _load(add_parsers: Callable[[Any], None], version: str | None) -> cfg.ConfigOpts:
+    loaded = cfg.ConfigOpts()
+    conf.register_opts(loaded)
+    loaded.register_cli_opt(cfg.SubCommandOpt("command", handler=add_parsers))
+    loader.parse_config(loaded, sys.argv[1:], Path(sys.argv[0]).name, version)
+    settings.require_database(loaded)
+    return loaded
 
 
-def _explain(settled: cfg.ConfigOpts) -> int:
-    settled.print_help()
+def _print_help(loaded: cfg.ConfigOpts) -> int:
+    loaded.print_help()
     return NO_COMMAND

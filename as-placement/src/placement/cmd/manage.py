@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`placement-manage db ...`: what `plimsoll db ...` does, called and answered as Placement's command is."""
+"""`placement-manage db ...`: the commands of `plimsoll db ...` with the arguments and output of Placement's."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def main() -> int:
 def _add_parsers(parsers: Any) -> None:
     parsers.required = False
     db = parsers.add_parser("db", epilog="Example: placement-manage db sync && placement-manage db version")
-    # `placement-manage db` alone explains itself, and is content.
+    # `placement-manage db` alone prints its help and exits with 0.
     db.set_defaults(act=lambda conf: db.print_help())
-    of_db = db.add_subparsers(description="what can be done to the database")
+    db_parsers = db.add_subparsers(description="commands for the database")
 
-    def add(name: str, act: command.Act, words: str) -> Any:
-        parser = of_db.add_parser(name, help=words, description=words)
+    def add(name: str, act: command.Act, description: str) -> Any:
+        parser = db_parsers.add_parser(name, help=description, description=description)
         parser.set_defaults(act=act)
         return parser
 
-    add("sync", db_commands.sync, "Create what is missing: tables of Placement, tables of Plimsoll.")
+    add("sync", db_commands.sync, "Create missing tables, of Placement and of Plimsoll.")
     add("version", db_commands.print_version, "Print the revision of the schema, or None.")
     stamp = add("stamp", _stamp, "Record a revision of the schema, and change nothing else.")
     stamp.add_argument("version", help="the revision; head is the newest")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""`placement-status upgrade check`: Placement's checks, in its words.
+"""`placement-status upgrade check`: Placement's checks, with its texts.
 
-`plimsoll status upgrade check` looks at more, for an operator who is about to take over.
+`plimsoll status upgrade check` has more checks, before a Placement database is taken over.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ def main() -> int:
 
 def _add_parsers(parsers: Any) -> None:
     upgrade = parsers.add_parser("upgrade", epilog="Example: placement-status upgrade check")
-    # Whatever stands in this place is taken for it, as ever.
+    # Any text is accepted in this position, as in Placement.
     upgrade.add_argument("check")
     upgrade.add_argument("--json", action="store_true", help="print JSON instead of a table")
     upgrade.set_defaults(act=_check)
 
 
 def _check(conf: cfg.ConfigOpts) -> int:
-    return upgradecheck.report(lambda: upgradecheck.as_placement(conf), conf.command.json)
+    return upgradecheck.report(lambda: upgradecheck.reference_checks(conf), conf.command.json)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The settings, for those who prepare a configuration themselves: tests of other services, mostly."""
+"""The options, for programs that prepare a configuration themselves, mostly tests of other services."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ __all__ = ["register_opts"]
 
 
 def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Make every option known to `conf`, those of the log as options of a command line too."""
+    """Register every option with `conf`, those of oslo.log also as command line options."""
     log.register_options(conf)
     loader.register(conf)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The settings, for `oslo-config-generator --namespace placement.conf`."""
+"""The options, for `oslo-config-generator --namespace placement.conf`."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ __all__ = ["list_opts", "set_lib_defaults"]
 
 
 def set_lib_defaults() -> None:
-    """What the options of libraries are by default in this service."""
+    """Set the defaults that library options have in this service."""
     policy_opts.set_defaults(cfg.CONF)

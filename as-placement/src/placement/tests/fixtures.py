@@ -17,13 +17,13 @@ __all__ = ["Database"]
 
 
 class Database(fixtures.Fixture):
-    """An empty database with every table: the one that the configuration names, or else a file for the time.
+    """An empty database with every table: the configured one, or else a temporary SQLite file.
 
-    A file is also what stands for a database in memory, which none but its own connection would see.
+    A file also replaces a database in memory, which other connections could not read.
     """
 
     def __init__(self, conf_fixture: config_fixture.Config, set_config: bool = False) -> None:
-        """`set_config` is taken and needs not be said: a configuration that names no database gets one."""
+        """`set_config` is not used; Placement's fixture has it. A configuration without a database always gets one."""
         super().__init__()
         self.conf_fixture = conf_fixture
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The application from the configuration that is found where Placement's is."""
+"""The application for the configuration file in Placement's default locations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["init_application"]
 
 
 def init_application() -> WSGIApplication:
-    """The service as a WSGI application. What hinders it from starting is raised here, not at the first request."""
+    """Return the service as a WSGI application. Errors of the start are raised here, not at the first request."""
     alone.require()
     settings.require_database(loader.load())
     return load_application()

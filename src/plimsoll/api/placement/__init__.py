@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""HTTP: what clients send and see. Versions are data here, and the service below knows nothing of them."""
+"""The Placement API over HTTP: routes, request bodies, queries, responses. Only this package uses microversions."""

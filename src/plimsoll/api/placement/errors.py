@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Refusals put into words: status, code and the sentence that clients of each route know.
+"""The error response of each refusal: status, code and text, as the reference returns them for each route.
 
-`PLAIN` says what each refusal means. `ROUTES` says how a route speaks of it: another status, a code, more words
-around the plain ones. What a route does not list, it says in the words of `ANYWHERE`.
+`BASE_TEXTS` has the sentence of each refusal. `TEMPLATES_BY_ROUTE` has the status, the code and the text around that
+sentence for each route; `DEFAULT_TEMPLATES` has them for refusals that a route does not list.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ from plimsoll.http.problems import (
     SEARCH_BUDGET_EXCEEDED,
     UNDEFINED,
     Problem,
-    shortened,
+    shorten,
 )
 from plimsoll.service.placement import DatabaseFault, OutcomeUnknown
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
-    """Words have gaps for the facts of the refusal, the path's parts, and `plain`, the plain words for it."""
+class ErrorTemplate:
+    """A format string with the fields of the refusal, the values of the path, and `base`, the base text."""
 
     status: int
-    words: str = "{plain}"
+    text: str = "{base}"
     code: str = UNDEFINED
-    bare: bool = False
+    omit_vary: bool = False
 
 
-Words = Mapping[type[Refusal], Say]
+ErrorTemplates = Mapping[type[Refusal], ErrorTemplate]
 
 _CREATE_FAILED = "Object action create failed because: "
 _UPDATE_FAILED = "Object action update failed because: "
 
 CONSTRAINT_FAILED = (
-    "A CHECK constraint of the database does not allow what the request asks for. It is not a constraint of Placement;"
-    " the log of the service has its name. Nothing was changed."
+    "A CHECK constraint of the database refused the values of this request. The constraint is not part of Placement;"
+    " the service has logged its name. Nothing was changed."
 )
-VALUE_NOT_KEPT = "The request holds a character or a number that the database has no way to keep."
+VALUE_NOT_STORABLE = "The request has a character or a number that the database cannot store."
 
-PLAIN: Mapping[type[Refusal], str] = {
+BASE_TEXTS: Mapping[type[Refusal], str] = {
     r.ProviderMissing: "No resource provider with uuid {uuid} found",
     r.ProviderNameEmpty: _CREATE_FAILED + "name is required",
     r.ParentIsSelf: _CREATE_FAILED
@@ -83,53 +83,55 @@ PLAIN: Mapping[type[Refusal], str] = {
 
 _BOTH_GENERATIONS = ". Its generation is {actual}, the request has {given}: read it again and retry."
 
-ANYWHERE: Words = {
-    r.RowInTheWay: Say(
+DEFAULT_TEMPLATES: ErrorTemplates = {
+    r.HiddenRowConflict: ErrorTemplate(
         409,
         "The database holds an incomplete record with the same name or uuid. Run `plimsoll db verify` to find it.",
         CONCURRENT_UPDATE,
     ),
-    r.OwnerNotKept: Say(400, VALUE_NOT_KEPT),
-    r.ProviderMissing: Say(404, bare=True),
-    r.ResourceClassMissing: Say(404, bare=True),
-    r.StaleProviderGeneration: Say(
+    r.OwnerNotStorable: ErrorTemplate(400, VALUE_NOT_STORABLE),
+    r.ProviderMissing: ErrorTemplate(404, omit_vary=True),
+    r.ResourceClassMissing: ErrorTemplate(404, omit_vary=True),
+    r.StaleProviderGeneration: ErrorTemplate(
         409, "resource provider generation conflict" + _BOTH_GENERATIONS, CONCURRENT_UPDATE
     ),
-    r.StaleConsumerGeneration: Say(409, code=CONCURRENT_UPDATE),
+    r.StaleConsumerGeneration: ErrorTemplate(409, code=CONCURRENT_UPDATE),
 }
 
-_ALREADY_CHANGED = Say(
+_ALREADY_CHANGED = ErrorTemplate(
     409,
     "Resource provider's generation already changed. Please update the generation and try again"
     + _BOTH_GENERATIONS,
     CONCURRENT_UPDATE,
 )
-_NO_PROVIDER = Say(404, "No resource provider with uuid {uuid} found: {plain}")
-_NO_PROVIDER_WITH_INVENTORIES = Say(404, "No resource provider with uuid {uuid} found : {plain}")
-_CANNOT_CREATE = Say(400, 'Unable to create resource provider "{name}", {uuid}: {plain}')
-_CANNOT_SAVE = Say(400, "Unable to save resource provider {uuid}: {plain}")
-_CANNOT_ADD_INVENTORY = Say(400, "Unable to create inventory for resource provider {uuid}: {plain}")
-_CANNOT_CHANGE_INVENTORY = Say(400, "Unable to update inventory for resource provider {uuid}: {plain}")
-_UNKNOWN_CLASS_ASKED_FOR = Say(400, "Invalid resource class in resources parameter: {plain}")
-_UNABLE_TO_ALLOCATE = Say(409, "Unable to allocate inventory: {plain}")
+_NO_PROVIDER = ErrorTemplate(404, "No resource provider with uuid {uuid} found: {base}")
+_NO_PROVIDER_WITH_INVENTORIES = ErrorTemplate(404, "No resource provider with uuid {uuid} found : {base}")
+_CANNOT_CREATE = ErrorTemplate(400, 'Unable to create resource provider "{name}", {uuid}: {base}')
+_CANNOT_SAVE = ErrorTemplate(400, "Unable to save resource provider {uuid}: {base}")
+_CANNOT_ADD_INVENTORY = ErrorTemplate(400, "Unable to create inventory for resource provider {uuid}: {base}")
+_CANNOT_CHANGE_INVENTORY = ErrorTemplate(
+    400, "Unable to update inventory for resource provider {uuid}: {base}"
+)
+_UNKNOWN_RESOURCE_CLASS = ErrorTemplate(400, "Invalid resource class in resources parameter: {base}")
+_UNABLE_TO_ALLOCATE = ErrorTemplate(409, "Unable to allocate inventory: {base}")
 
-_CLAIMS: Words = {
-    r.ClaimOnMissingProvider: Say(400),
+_CLAIMS: ErrorTemplates = {
+    r.ClaimOnMissingProvider: ErrorTemplate(400),
     r.NoSuchInventory: _UNABLE_TO_ALLOCATE,
     r.UnitsViolated: _UNABLE_TO_ALLOCATE,
     r.CapacityExceeded: _UNABLE_TO_ALLOCATE,
 }
 
-ROUTES: Mapping[str, Words] = {
+TEMPLATES_BY_ROUTE: Mapping[str, ErrorTemplates] = {
     "GET /resource_providers": {
-        r.ResourceClassMissing: _UNKNOWN_CLASS_ASKED_FOR,
-        r.TraitsMissing: Say(400, 'Invalid trait(s) in "required" parameter: {plain}'),
+        r.ResourceClassMissing: _UNKNOWN_RESOURCE_CLASS,
+        r.TraitsMissing: ErrorTemplate(400, 'Invalid trait(s) in "required" parameter: {base}'),
     },
     "POST /resource_providers": {
-        r.ProviderNameTaken: Say(
+        r.ProviderNameTaken: ErrorTemplate(
             409, "Conflicting resource provider name: {name} already exists.", DUPLICATE_NAME
         ),
-        r.ProviderUuidTaken: Say(
+        r.ProviderUuidTaken: ErrorTemplate(
             409, "Conflicting resource provider uuid: {uuid} already exists.", DUPLICATE_NAME
         ),
         r.ProviderNameEmpty: _CANNOT_CREATE,
@@ -137,16 +139,20 @@ ROUTES: Mapping[str, Words] = {
         r.ParentMissing: _CANNOT_CREATE,
     },
     "PUT /resource_providers/{uuid}": {
-        r.ProviderNameTaken: Say(409, "Conflicting resource provider {name} already exists.", DUPLICATE_NAME),
+        r.ProviderNameTaken: ErrorTemplate(
+            409, "Conflicting resource provider {name} already exists.", DUPLICATE_NAME
+        ),
         r.ParentMissing: _CANNOT_SAVE,
         r.ReparentingNotAllowed: _CANNOT_SAVE,
         r.UnparentingNotAllowed: _CANNOT_SAVE,
         r.TreeWouldLoop: _CANNOT_SAVE,
     },
     "DELETE /resource_providers/{uuid}": {
-        r.ProviderMissing: Say(404, "No resource provider with uuid {uuid} found for delete"),
-        r.ProviderInUse: Say(409, "Unable to delete resource provider {uuid}: {plain}", PROVIDER_IN_USE),
-        r.ProviderHasChildren: Say(
+        r.ProviderMissing: ErrorTemplate(404, "No resource provider with uuid {uuid} found for delete"),
+        r.ProviderInUse: ErrorTemplate(
+            409, "Unable to delete resource provider {uuid}: {base}", PROVIDER_IN_USE
+        ),
+        r.ProviderHasChildren: ErrorTemplate(
             409,
             "Unable to delete parent resource provider {uuid}: It has child resource providers.",
             PROVIDER_HAS_CHILDREN,
@@ -154,107 +160,115 @@ ROUTES: Mapping[str, Words] = {
     },
     "GET /resource_providers/{uuid}/inventories": {r.ProviderMissing: _NO_PROVIDER_WITH_INVENTORIES},
     "POST /resource_providers/{uuid}/inventories": {
-        r.InventoryExists: Say(409, "Update conflict: {plain}", CONCURRENT_UPDATE),
+        r.InventoryExists: ErrorTemplate(409, "Update conflict: {base}", CONCURRENT_UPDATE),
         r.InventoryReservesTooMuch: _CANNOT_ADD_INVENTORY,
         r.ResourceClassMissing: _CANNOT_ADD_INVENTORY,
     },
     "PUT /resource_providers/{uuid}/inventories": {
-        r.ResourceClassMissing: Say(
-            400, "Unknown resource class in inventory for resource provider {uuid}: {plain}"
+        r.ResourceClassMissing: ErrorTemplate(
+            400, "Unknown resource class in inventory for resource provider {uuid}: {base}"
         ),
-        r.InventoryInUse: Say(409, "update conflict: {plain}", INVENTORY_IN_USE),
+        r.InventoryInUse: ErrorTemplate(409, "update conflict: {base}", INVENTORY_IN_USE),
         r.InventoryReservesTooMuch: _CANNOT_CHANGE_INVENTORY,
     },
-    "DELETE /resource_providers/{uuid}/inventories": {r.InventoryInUse: Say(409, code=INVENTORY_IN_USE)},
+    "DELETE /resource_providers/{uuid}/inventories": {
+        r.InventoryInUse: ErrorTemplate(409, code=INVENTORY_IN_USE)
+    },
     "GET /resource_providers/{uuid}/inventories/{resource_class}": {
         r.ProviderMissing: _NO_PROVIDER_WITH_INVENTORIES,
-        r.InventoryMissing: Say(404, "No inventory of class {resource_class} for {uuid}"),
+        r.InventoryMissing: ErrorTemplate(404, "No inventory of class {resource_class} for {uuid}"),
     },
     "PUT /resource_providers/{uuid}/inventories/{resource_class}": {
-        r.InventoryMissing: Say(
-            400, "No inventory record with resource class for resource provider {uuid}: {plain}"
+        r.InventoryMissing: ErrorTemplate(
+            400, "No inventory record with resource class for resource provider {uuid}: {base}"
         ),
         r.InventoryReservesTooMuch: _CANNOT_CHANGE_INVENTORY,
     },
     "DELETE /resource_providers/{uuid}/inventories/{resource_class}": {
-        # Clients retry on this code. It is not the one that says what happened, and it has always been this one.
-        r.InventoryInUse: Say(
-            409, "Unable to delete inventory of class {resource_class}: {plain}", CONCURRENT_UPDATE
+        # Not INVENTORY_IN_USE: the reference returns this code here, and clients retry on it.
+        r.InventoryInUse: ErrorTemplate(
+            409, "Unable to delete inventory of class {resource_class}: {base}", CONCURRENT_UPDATE
         ),
-        r.InventoryMissing: Say(
+        r.InventoryMissing: ErrorTemplate(
             404,
             "No inventory of class {resource_class} found for delete:"
             " No inventory of class {resource_class} found for delete",
         ),
-        r.ResourceClassMissing: Say(404, "No inventory of class {resource_class} found for delete: {plain}"),
+        r.ResourceClassMissing: ErrorTemplate(
+            404, "No inventory of class {resource_class} found for delete: {base}"
+        ),
     },
     "GET /resource_providers/{uuid}/usages": {r.ProviderMissing: _NO_PROVIDER},
     "GET /resource_providers/{uuid}/allocations": {
-        r.ProviderMissing: Say(404, "Resource provider '{uuid}' not found: {plain}")
+        r.ProviderMissing: ErrorTemplate(404, "Resource provider '{uuid}' not found: {base}")
     },
     "PUT /resource_providers/{uuid}/aggregates": {r.StaleProviderGeneration: _ALREADY_CHANGED},
     "GET /resource_providers/{uuid}/traits": {r.ProviderMissing: _NO_PROVIDER},
     "PUT /resource_providers/{uuid}/traits": {
         r.StaleProviderGeneration: _ALREADY_CHANGED,
-        r.TraitsMissing: Say(400, "No such trait {names}"),
+        r.TraitsMissing: ErrorTemplate(400, "No such trait {names}"),
     },
-    "GET /traits/{name}": {r.TraitsMissing: Say(404)},
+    "GET /traits/{name}": {r.TraitsMissing: ErrorTemplate(404)},
     "DELETE /traits/{name}": {
-        r.TraitsMissing: Say(404),
-        r.TraitStandard: Say(400),
-        r.TraitInUse: Say(409),
+        r.TraitsMissing: ErrorTemplate(404),
+        r.TraitStandard: ErrorTemplate(400),
+        r.TraitInUse: ErrorTemplate(409),
     },
     "POST /resource_classes": {
-        r.ResourceClassExists: Say(409, "Conflicting resource class already exists: {name}")
+        r.ResourceClassExists: ErrorTemplate(409, "Conflicting resource class already exists: {name}")
     },
     "PUT /resource_classes/{name}": {
-        r.ResourceClassExists: Say(409, "Resource class already exists: {name}"),
-        r.ResourceClassStandard: Say(400, "Cannot update standard resource class {name}"),
+        r.ResourceClassExists: ErrorTemplate(409, "Resource class already exists: {name}"),
+        r.ResourceClassStandard: ErrorTemplate(400, "Cannot update standard resource class {name}"),
     },
     "DELETE /resource_classes/{name}": {
-        r.ResourceClassStandard: Say(400, "Error in delete resource class: {plain}"),
-        r.ResourceClassInUse: Say(409, "Error in delete resource class: {plain}"),
+        r.ResourceClassStandard: ErrorTemplate(400, "Error in delete resource class: {base}"),
+        r.ResourceClassInUse: ErrorTemplate(409, "Error in delete resource class: {base}"),
     },
     "PUT /allocations/{consumer_uuid}": {
         **_CLAIMS,
-        r.ResourceClassMissing: Say(400, "Unable to allocate inventory for consumer {consumer}: {plain}"),
+        r.ResourceClassMissing: ErrorTemplate(
+            400, "Unable to allocate inventory for consumer {consumer}: {base}"
+        ),
     },
     "POST /allocations": {
         **_CLAIMS,
-        r.ResourceClassMissing: Say(400, "Unable to allocate inventory {plain}"),
+        r.ResourceClassMissing: ErrorTemplate(400, "Unable to allocate inventory {base}"),
     },
-    "DELETE /allocations/{consumer_uuid}": {r.AllocationsMissing: Say(404)},
+    "DELETE /allocations/{consumer_uuid}": {r.AllocationsMissing: ErrorTemplate(404)},
     "POST /reshaper": {
         **_CLAIMS,
-        r.ProviderMissing: Say(
-            400, "Resource provider {uuid} in inventories not found: {plain}", PROVIDER_NOT_FOUND
+        r.ProviderMissing: ErrorTemplate(
+            400, "Resource provider {uuid} in inventories not found: {base}", PROVIDER_NOT_FOUND
         ),
-        r.StaleProviderGeneration: Say(
+        r.StaleProviderGeneration: ErrorTemplate(
             409,
             "resource provider generation conflict for provider {uuid}: actual: {actual}, given: {given}."
             " Read it again and retry.",
             CONCURRENT_UPDATE,
         ),
-        r.ResourceClassMissing: Say(400, "malformed reshaper data: {plain}"),
-        r.InventoryInUse: Say(409, "update conflict: {plain}", INVENTORY_IN_USE),
+        r.ResourceClassMissing: ErrorTemplate(400, "malformed reshaper data: {base}"),
+        r.InventoryInUse: ErrorTemplate(409, "update conflict: {base}", INVENTORY_IN_USE),
     },
     "GET /allocation_candidates": {
-        r.ResourceClassMissing: _UNKNOWN_CLASS_ASKED_FOR,
-        r.TraitsMissing: Say(400),
-        r.SearchTooLong: Say(
+        r.ResourceClassMissing: _UNKNOWN_RESOURCE_CLASS,
+        r.TraitsMissing: ErrorTemplate(400),
+        r.SearchTooLong: ErrorTemplate(
             503,
-            "No candidates were found within {seconds:g} seconds, and the search was not finished: there may be"
-            " candidates. Ask for less at once: fewer groups, or conditions that fewer providers meet"
-            " (in_tree, member_of, required).",
+            "The search stopped after {seconds:g} seconds without a candidate, and before it was complete: candidates"
+            " may exist. Request fewer groups, or add conditions that fewer providers meet (in_tree, member_of,"
+            " required).",
             SEARCH_BUDGET_EXCEEDED,
         ),
-        r.SearchAbandoned: Say(503, "The client closed its connection before the search was finished."),
+        r.SearchAbandoned: ErrorTemplate(
+            503, "The client closed its connection before the search was finished."
+        ),
     },
 }
 
 
 class Refused(Exception):
-    """Carries a refusal from the service out of a handler, with facts of the request that belong to its words."""
+    """Raised by a handler for a refusal of the service; `facts` are further fields for the error template."""
 
     def __init__(self, refusal: Refusal, facts: Mapping[str, Any]) -> None:
         super().__init__(refusal)
@@ -263,16 +277,16 @@ class Refused(Exception):
 
 
 def problem_of(refused: Refused, route: str, params: Mapping[str, str]) -> Problem:
-    """The problem that a refusal is on a route, which is named as `ROUTES` names it."""
+    """Return the error response of a refusal. `route` is a key of `TEMPLATES_BY_ROUTE`."""
     refusal = refused.refusal
     kind = type(refusal)
-    say = ROUTES.get(route, {}).get(kind) or ANYWHERE[kind]
+    template = TEMPLATES_BY_ROUTE.get(route, {}).get(kind) or DEFAULT_TEMPLATES[kind]
     facts = {**_shortened(params), **_facts(refusal), **_shortened(refused.facts)}
-    facts["plain"] = plain_words(refusal, facts)
-    detail = say.words.format_map(facts)
-    if say.status == _BAD_REQUEST:
+    facts["base"] = base_text(refusal, facts)
+    detail = template.text.format_map(facts)
+    if template.status == _BAD_REQUEST:
         detail = f"{detail.rstrip('.')}. {advice}" if (advice := _how_to_create(refusal)) else detail
-    return Problem(say.status, detail, say.code, bare=say.bare)
+    return Problem(template.status, detail, template.code, omit_vary=template.omit_vary)
 
 
 _BAD_REQUEST = 400
@@ -280,7 +294,7 @@ _CUSTOM = "CUSTOM_"
 
 
 def _how_to_create(refusal: Refusal) -> str:
-    """How to create the trait or class that is missing; empty for any other refusal."""
+    """Return how to create the missing custom trait or class; empty for any other refusal."""
     match refusal:
         case r.ResourceClassMissing(name) if name.startswith(_CUSTOM):
             path, feature = f"/resource_classes/{name}", Feature.ENSURE_RESOURCE_CLASS
@@ -288,10 +302,10 @@ def _how_to_create(refusal: Refusal) -> str:
             path, feature = f"/traits/{name}", Feature.TRAITS
         case _:
             return ""
-    return f"Create it with PUT {shortened(path, LONGEST_QUOTE)} (since microversion {feature.version})."
+    return f"Create it with PUT {shorten(path, LONGEST_QUOTE)} (since microversion {feature.version})."
 
 
-def plain_words(refusal: Refusal, facts: Mapping[str, Any]) -> str:
+def base_text(refusal: Refusal, facts: Mapping[str, Any]) -> str:
     match refusal:
         case r.StaleConsumerGeneration(actual=None):
             return (
@@ -309,7 +323,7 @@ def plain_words(refusal: Refusal, facts: Mapping[str, Any]) -> str:
                 f"Invalid inventory for '{refusal.resource_class}' on resource provider '{refusal.provider}'."
                 f" The reserved value is {limit} total."
             )
-    return PLAIN.get(type(refusal), "").format_map(facts)
+    return BASE_TEXTS.get(type(refusal), "").format_map(facts)
 
 
 def _facts(refusal: Refusal) -> dict[str, Any]:
@@ -323,15 +337,15 @@ def _facts(refusal: Refusal) -> dict[str, Any]:
 
 def _shortened(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: shortened(value, LONGEST_QUOTE) if isinstance(value, str) else value
+        name: shorten(value, LONGEST_QUOTE) if isinstance(value, str) else value
         for name, value in facts.items()
     }
 
 
 def unavailable(fault: DatabaseFault) -> Problem:
-    """The problem that a fault of the database is, for a client that can do nothing but wait."""
+    """Return the 503 for a database fault, with the time after which the client should retry."""
     outcome = (
-        "Whether the request was carried out is not known: look before you repeat it."
+        "The request may or may not have been carried out: check before you repeat it."
         if isinstance(fault, OutcomeUnknown)
         else "Nothing was changed. Try again."
     )

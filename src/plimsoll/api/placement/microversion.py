@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which version a request speaks: read from its header, refused in the words that clients know.
+"""Version negotiation: the version that the header of a request names. Error texts are those of the reference.
 
-A missing header means the lowest version, `latest` the highest. A `Version` answers one question, whether it
-has a feature.
+A missing header means the lowest version, `latest` the highest. `Version.has` tests for a feature.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from plimsoll.api.placement.features import (
     version_text,
 )
 from plimsoll.bounded_cache import bounded_cache
-from plimsoll.http.problems import LONGEST_QUOTE, Problem, shortened
+from plimsoll.http.problems import LONGEST_QUOTE, Problem, shorten
 
 SERVICE_TYPE = "placement"
 HEADER = microversion_parse.STANDARD_HEADER
@@ -28,12 +27,12 @@ ENVIRON_HEADER = "HTTP_" + HEADER.upper().replace("-", "_")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Version:
-    """There is one of each, in VERSIONS, so that it is quick to look up what belongs to it."""
+    """A microversion. Each exists once, in VERSIONS, and compares by identity, so that lookups by version are fast."""
 
     minor: int
     text: str = field(init=False)
     header: tuple[str, str] = field(init=False)
-    """Goes back with the answer."""
+    """The header of the response."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", version_text(self.minor))
@@ -52,34 +51,34 @@ LOWEST, HIGHEST = VERSIONS[0], VERSIONS[-1]
 _BY_TEXT = {version.text: version for version in VERSIONS}
 
 
-_FORM = f"A version has two numbers, as in '{HEADER}: {SERVICE_TYPE} {HIGHEST.text}'."
+_HEADER_FORMAT = f"A version has two numbers, as in '{HEADER}: {SERVICE_TYPE} {HIGHEST.text}'."
 
 
 def negotiate(header: str | None) -> Version:
-    """The version that the header of a request asks for; raises a `Problem` if there is no such version."""
-    return LOWEST if header is None else _negotiated(header)
+    """Return the version that the header names; raise a `Problem` if it does not exist."""
+    return LOWEST if header is None else _parse_header(header)
 
 
 @bounded_cache(max_entries=256, max_bytes=256 << 10)
-def _negotiated(header: str) -> Version:
+def _parse_header(header: str) -> Version:
     try:
-        asked = microversion_parse.extract_version({HEADER: header}, SERVICE_TYPE, list(_BY_TEXT))
+        requested = microversion_parse.extract_version({HEADER: header}, SERVICE_TYPE, list(_BY_TEXT))
     except ValueError as problem:
         versions = (("max_version", HIGHEST.text), ("min_version", LOWEST.text))
-        words = f"Invalid microversion: {shortened(str(problem), LONGEST_QUOTE)}"
-        raise Problem(406, words, bare=True, facts=versions) from None
+        detail = f"Invalid microversion: {shorten(str(problem), LONGEST_QUOTE)}"
+        raise Problem(406, detail, omit_vary=True, facts=versions) from None
     except TypeError as problem:
-        detail = f"Invalid microversion: {shortened(str(problem), LONGEST_QUOTE)}. {_FORM}"
-        raise Problem(400, detail, bare=True) from None
-    return _BY_TEXT[str(asked)]
+        detail = f"Invalid microversion: {shorten(str(problem), LONGEST_QUOTE)}. {_HEADER_FORMAT}"
+        raise Problem(400, detail, omit_vary=True) from None
+    return _BY_TEXT[str(requested)]
 
 
-def unread_header(header: str | None) -> str:
-    """Explain a version header that is not used because it names another service, or none; empty for any other."""
+def explain_unused_header(header: str | None) -> str:
+    """Return a note on a version header that was not used because it names another service or none; else empty."""
     if not header or microversion_parse.get_version({HEADER: header}, SERVICE_TYPE) is not None:
         return ""
-    quoted = shortened(header, LONGEST_QUOTE)
+    quoted = shorten(header, LONGEST_QUOTE)
     return (
-        f"The header '{HEADER}: {quoted}' names no version of {SERVICE_TYPE}, so that the version of this request is"
-        f" {LOWEST.text}. {_FORM}"
+        f"The header '{HEADER}: {quoted}' names no version of {SERVICE_TYPE}: this request has version {LOWEST.text}."
+        f" {_HEADER_FORMAT}"
     )

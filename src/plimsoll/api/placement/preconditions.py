@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a route checks before it asks who may do this: version, and the media types in and out.
+"""Checks that run before the policy: version, media type of the request, media type of the response.
 
-Routes list their checks in the order in which they are made, because a request can fail several and clients see
-the first.
+A request can fail several checks, and clients see the first. Each route therefore lists its checks in order.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Callable
 from webob.acceptparse import create_accept_header
 
 from plimsoll.api.placement.features import Feature
-from plimsoll.api.placement.queries.query import parsed
+from plimsoll.api.placement.queries.query import parse_query
 from plimsoll.api.placement.request import ApiRequest
 from plimsoll.bounded_cache import bounded_cache
 from plimsoll.http.problems import JSON, Problem
@@ -24,30 +23,30 @@ METHOD_NOT_ALLOWED = "The method specified is not allowed for this resource."
 
 
 def since(feature: Feature, otherwise: int = 404) -> Check:
-    """The route exists from a feature on."""
+    """Return a check that refuses versions without the feature, with the status `otherwise`."""
 
     def check(call: ApiRequest) -> None:
         if not call.version.has(feature):
-            raise Problem(otherwise, _since_when(feature, call))
+            raise Problem(otherwise, _since_text(feature, call))
 
     return check
 
 
-def _since_when(feature: Feature, call: ApiRequest) -> str:
+def _since_text(feature: Feature, call: ApiRequest) -> str:
     return (
         f"{call.environ['REQUEST_METHOD']} of this resource exists since microversion {feature.version}."
         f" The version of this request is {call.version}."
     )
 
 
-def answers_json(call: ApiRequest) -> None:
-    """The client takes JSON, or does not say what it takes."""
-    if not _takes_json(call.environ.get("HTTP_ACCEPT")):
+def accepts_json(call: ApiRequest) -> None:
+    """Check that the client accepts JSON, or has no `accept` header."""
+    if not _allows_json(call.environ.get("HTTP_ACCEPT")):
         raise Problem(406, f"Only {JSON} is provided")
 
 
-def takes_json(call: ApiRequest) -> None:
-    """The client sends JSON, and says so in these letters."""
+def sends_json(call: ApiRequest) -> None:
+    """Check that the content type is exactly `application/json`."""
     environ = call.environ
     given = environ.get("CONTENT_TYPE", "").split(";", 1)[0]
     if given != JSON:
@@ -57,25 +56,25 @@ def takes_json(call: ApiRequest) -> None:
 
 
 def only_with(parameter: str, feature: Feature, allow: str) -> Check:
-    """The route exists from a feature on, and for requests with this parameter; others may use these methods."""
+    """Return a check that refuses requests without the parameter or the feature: a 405 with this `allow` header."""
 
     def check(call: ApiRequest) -> None:
-        if not _gives(parameter, call.query_string):
+        if not _has_parameter(parameter, call.query_string):
             raise Problem(405, METHOD_NOT_ALLOWED, allow=allow)
         if not call.version.has(feature):
-            raise Problem(405, f"{METHOD_NOT_ALLOWED} {_since_when(feature, call)}", allow=allow)
+            raise Problem(405, f"{METHOD_NOT_ALLOWED} {_since_text(feature, call)}", allow=allow)
 
     return check
 
 
-def _gives(parameter: str, query_string: str) -> bool:
+def _has_parameter(parameter: str, query_string: str) -> bool:
     try:
-        return parameter in parsed(query_string)
-    except Problem:  # what cannot be read gives nothing
+        return parameter in parse_query(query_string)
+    except Problem:  # not UTF-8
         return False
 
 
 @bounded_cache(max_entries=256, max_bytes=256 << 10)
-def _takes_json(accept: str | None) -> bool:
+def _allows_json(accept: str | None) -> bool:
     header = create_accept_header(accept)
     return not header or bool(header.acceptable_offers([JSON]))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Asks the database, before all else, whether memory has the present: the answer comes while others do their part."""
+"""Prefetch: query the head before a GET is processed, so that the query overlaps with authentication and policy."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from plimsoll.api.placement.router import Place, Router
 from plimsoll.service.placement import Placement
 
-_FOUND, _SEEING = "plimsoll.found", "plimsoll.seeing"
+_FOUND_KEY, _PLACEMENT_KEY = "plimsoll.found", "plimsoll.placement"
+"""Keys of the WSGI environment: the path and its place, and the placement whose head query is running."""
 
 Found = tuple[Place, dict[str, str]]
 
 
 class Prefetch:
-    """For reads that will be answered from memory, whoever makes them."""
+    """Middleware that starts the head query for each GET of a resource that is read from memory."""
 
     __slots__ = ("_app", "_placement", "_prefix", "_router")
 
@@ -28,35 +29,35 @@ class Prefetch:
         self._prefix = prefix
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"] == "GET" and _FOUND not in environ:
-            environ.update(self._asked(environ.get("PATH_INFO", "")))
+        if environ["REQUEST_METHOD"] == "GET" and _FOUND_KEY not in environ:
+            environ.update(self._start(environ.get("PATH_INFO", "")))
         return self._app(environ, start_response)
 
-    def foresee(self, target: str) -> dict[str, Any]:
-        """For a GET that is coming in; what is told of it here is to be found in its environment.
+    def start_for_target(self, target: str) -> dict[str, Any]:
+        """Start the head query for a GET that is still being received; return additions to its environment.
 
-        The target need not be the right one, nor whole: if it is not, nothing is gained.
+        The target may be wrong or incomplete: the response is the same, but the request may not be faster.
         """
-        return self._asked(target.partition("?")[0].removeprefix(self._prefix))
+        return self._start(target.partition("?")[0].removeprefix(self._prefix))
 
-    def _asked(self, path: str) -> dict[str, Any]:
+    def _start(self, path: str) -> dict[str, Any]:
         found = self._router.find(path)
-        asked: dict[str, Any] = {_FOUND: (path, found)}
+        additions: dict[str, Any] = {_FOUND_KEY: (path, found)}
         if found is not None and found[0].is_in_memory:
             try:
-                asked[_SEEING] = self._placement.seeing(ahead=True)
+                additions[_PLACEMENT_KEY] = self._placement.for_reading(prefetch=True)
             except Exception:
-                return asked  # whoever reads finds out
-        return asked
+                return additions  # the read itself raises it again
+        return additions
 
 
-def found_at(environ: WSGIEnvironment, router: Router) -> Found | None:
-    """What is at the path of a request. If it was looked up ahead, then perhaps for another path than it turned out."""
+def find_place(environ: WSGIEnvironment, router: Router) -> Found | None:
+    """Return the place and the values of the path of a request. A prefetched place is used if its path is the same."""
     path = environ.get("PATH_INFO", "")
-    foreseen: tuple[str, Found | None] | None = environ.get(_FOUND)
-    return foreseen[1] if foreseen is not None and foreseen[0] == path else router.find(path)
+    prefetched: tuple[str, Found | None] | None = environ.get(_FOUND_KEY)
+    return prefetched[1] if prefetched is not None and prefetched[0] == path else router.find(path)
 
 
-def seeing(environ: WSGIEnvironment, placement: Placement) -> Placement:
-    """For this read."""
-    return environ.get(_SEEING) or placement.seeing()
+def placement_for_read(environ: WSGIEnvironment, placement: Placement) -> Placement:
+    """Return the placement whose head query was prefetched for this GET, or a new one."""
+    return environ.get(_PLACEMENT_KEY) or placement.for_reading()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Log refusals: one line with the facts, so that an operator need not ask the client."""
+"""Log refusals: one line with the facts of each refused write."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import logging
 from wsgiref.types import WSGIEnvironment
 
 from plimsoll.domain.refusals import CapacityExceeded, Refusal
-from plimsoll.http.problems import LONGEST_QUOTE, Problem, shortened
+from plimsoll.http.problems import LONGEST_QUOTE, Problem, shorten
 
 LOG = logging.getLogger(__name__)
 
@@ -16,7 +16,7 @@ LOG = logging.getLogger(__name__)
 def log_refusal(refusal: Refusal, problem: Problem, environ: WSGIEnvironment) -> None:
     """Log a claim that exceeds a capacity as WARNING, any other refused write as INFO.
 
-    Reads that find nothing are left out: clients probe for providers all the time.
+    Refused reads are not logged: clients often read providers that do not exist.
     """
     if isinstance(refusal, CapacityExceeded):
         LOG.warning(
@@ -35,10 +35,10 @@ def log_refusal(refusal: Refusal, problem: Problem, environ: WSGIEnvironment) ->
 def log_problem(problem: Problem, environ: WSGIEnvironment) -> None:
     """Log the detail of a 4xx at DEBUG."""
     if LOG.isEnabledFor(logging.DEBUG):
-        LOG.debug("Answered: %s", _line(problem, environ))
+        LOG.debug("Error response: %s", _line(problem, environ))
 
 
 def _line(problem: Problem, environ: WSGIEnvironment) -> str:
-    method = shortened(environ["REQUEST_METHOD"], LONGEST_QUOTE)
-    path = shortened(environ.get("PATH_INFO", ""), LONGEST_QUOTE)
+    method = shorten(environ["REQUEST_METHOD"], LONGEST_QUOTE)
+    path = shorten(environ.get("PATH_INFO", ""), LONGEST_QUOTE)
     return f"{method} {path}: {problem.status} {problem.code}: {problem.detail}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One request on its way to a handler: who asks, which version they speak, and ways to what they sent."""
+"""An API request as a handler receives it: caller, version, values of the path, query string, body."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ApiRequest:
         self.environ = environ
         self.version = version
         self.params = params
-        """The parts of the path that stand for something, by their names in the route."""
+        """The values in the path, by their names in the route."""
         self.caller = caller
         self.placement = placement
         self._longest_body = longest_body
@@ -48,7 +48,7 @@ class ApiRequest:
 
     @property
     def prefix(self) -> str:
-        """Where the service is mounted; goes before every path that a client is given."""
+        """The path under which the service is mounted. Every link in a response begins with it."""
         return str(self.environ.get("SCRIPT_NAME", ""))
 
     @property
@@ -56,18 +56,18 @@ class ApiRequest:
         return str(self.environ.get("QUERY_STRING", ""))
 
     def read(self, body: Body) -> Any:
-        """What the request carries, in the shape that its version asks for."""
+        """Receive, parse and validate the body."""
         timings.lap(self.environ, timings.OTHER)
         raw = raw_body(self.environ, self._longest_body)
         timings.lap(self.environ, timings.BODY)
         return body.read(raw, self.version)
 
-    def reading_for_provider(self) -> _ForProvider:
-        return _ForProvider(self)
+    def missing_provider_first(self) -> _MissingProviderFirst:
+        return _MissingProviderFirst(self)
 
 
-class _ForProvider:
-    """If the provider that the path names is not there, that is said before what is wrong with the body."""
+class _MissingProviderFirst:
+    """Report a missing provider before an error in the body: on a `Problem` look the provider up."""
 
     __slots__ = ("_call",)
 
@@ -83,7 +83,7 @@ class _ForProvider:
 
 
 def accepted(outcome: T | Refusal, **facts: Any) -> T:
-    """What the service did. If it refused, that ends the handler; `facts` are for the words of the refusal."""
+    """Return the outcome, or raise `Refused` if it is a refusal; `facts` are fields for the error template."""
     if isinstance(outcome, Refusal):
         raise Refused(outcome, facts)
     return outcome

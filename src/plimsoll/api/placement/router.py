@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""From a path to what is there, and from a method and a version to the route that serves it.
+"""Find the place of a path, and its route for a method and a version.
 
-Paths of this API alternate names and values: /resource_providers/{uuid}/inventories/{resource_class}. That is all
-there is to matching them, and nothing is forgiven: a trailing slash makes another path.
+Paths of this API alternate names and values: /resource_providers/{uuid}/inventories/{resource_class}. The names are
+the key of a dictionary. Matching is exact: a trailing slash makes another path.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from plimsoll.api.placement.routes import Route
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A path with the routes to it."""
+    """A path of the API with its routes."""
 
     path: str
     allow: str
     """The methods that a 405 names."""
     names: tuple[str, ...]
-    """What the values in the path are called."""
+    """The names of the values in the path."""
     is_in_memory: bool
-    """Whether memory has what is read there."""
+    """Whether a GET is served from memory."""
     _by_method: Mapping[str, tuple[Route, ...]]
     """For each method, the route at each minor version."""
 
@@ -42,7 +42,7 @@ class Router:
         self._places = {_key(path.split("/")): _place(path, there) for path, there in by_path.items()}
 
     def find(self, path: str) -> tuple[Place, dict[str, str]] | None:
-        """The place at a path and the values in it."""
+        """Return the place of a path and the values in it."""
         parts = path.split("/")
         if path[-1:] == "\n":
             _drop_line_end(parts)
@@ -53,12 +53,12 @@ class Router:
 
 
 def _key(parts: list[str]) -> tuple[int, str]:
-    """How many parts, and the names among them."""
+    """Return the number of parts, and the names among them."""
     return len(parts), "/".join(parts[1::2])
 
 
 def _drop_line_end(parts: list[str]) -> None:
-    """The patterns that clients know let a path end in one line end, which does not count."""
+    """Remove one line end at the end of the path: the reference's patterns end in `$`, which also matches before it."""
     is_value = len(parts) > 1 and len(parts) % 2 == 1
     if not is_value or parts[-1] != "\n":
         parts[-1] = parts[-1][:-1]

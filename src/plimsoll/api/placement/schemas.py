@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What requests may look like, version by version, and the verdict on one that was sent.
+"""JSON Schemas of bodies and queries for each version, and their validation.
 
-A shape is a JSON Schema whose parts may depend on the version. At start it becomes one plain schema for each
-version. jsonschema-rs decides; `violations.py` describes what it refuses.
+A shape is a JSON Schema whose parts may depend on the version. On import it is expanded to one plain schema per
+version. jsonschema-rs validates; `plimsoll.http.schema_violations` describes violations.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from plimsoll.http.schema_violations import Describer, Violation
 
 Plain = dict[str, Any]
 Shape = Any
-"""A JSON Schema in which a `Record` or a `Changed` may stand for any part."""
+"""A JSON Schema in which any part may be an `ObjectSchema` or a `Changed`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A member of a record, from one feature on, until another."""
+    """A member of an object, from the feature `since` on, until the feature `until`."""
 
     name: str
     shape: Shape
@@ -42,9 +42,9 @@ class Field:
 
 
 class ObjectSchema:
-    """An object with these members and no others; `patterns` are members known by a pattern of their name.
+    """The schema of an object with these members and no others; `patterns` are members whose name is a pattern.
 
-    Where `required` stands among the keywords decides which of several mistakes a client is told of.
+    The position of `required` among the keywords decides which of several violations is reported.
     """
 
     def __init__(self, *fields: Field, patterns: tuple[Field, ...] = (), required_last: bool = False) -> None:
@@ -70,7 +70,7 @@ class ObjectSchema:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """One shape until a feature, another from it on."""
+    """One shape before a feature, another from it on."""
 
     feature: Feature
     before: Shape
@@ -78,7 +78,7 @@ class Changed:
 
 
 def shape_at(shape: Shape, version: Version) -> Any:
-    """The plain JSON Schema that a shape is at a version."""
+    """Return the plain JSON Schema of a shape at a version."""
     if isinstance(shape, ObjectSchema):
         return shape.at(version)
     if isinstance(shape, Changed):
@@ -91,27 +91,27 @@ def shape_at(shape: Shape, version: Version) -> Any:
 
 
 class Schema:
-    """One plain schema, ready to judge."""
+    """A plain schema with its validators."""
 
     def __init__(self, plain: Plain, formats: FormatChecker, is_uuid: Callable[[str], bool]) -> None:
         self.plain = plain
-        self._decides_usual: jsonschema_rs.Draft202012Validator | None = None
-        """Accepts uuids in their usual spelling alone: 7 times as fast as a function in Python that accepts others too."""
+        self._canonical_validator: jsonschema_rs.Draft202012Validator | None = None
+        """Accepts only uuids in canonical form, and is 7 times as fast as the validator that calls `is_uuid`."""
         if '"format": "uuid"' in json.dumps(plain):
-            self._decides_usual = jsonschema_rs.Draft202012Validator(plain, validate_formats=True)
+            self._canonical_validator = jsonschema_rs.Draft202012Validator(plain, validate_formats=True)
         # Masked: messages of jsonschema-rs would hold whole documents.
-        self._decides = jsonschema_rs.Draft202012Validator(
+        self._validator = jsonschema_rs.Draft202012Validator(
             plain, validate_formats=True, formats={"uuid": is_uuid}, mask="the value"
         )
-        self._describer = Describer(plain, formats, self._decides)
+        self._describer = Describer(plain, formats, self._validator)
 
     def accepts(self, content: Any) -> bool:
-        """True if jsonschema-rs accepts it. If not, `violation` describes why, or is None if it is right after all."""
+        """Return whether jsonschema-rs accepts it. If not, call `violation`, which returns None if it is valid."""
         try:
-            if self._decides_usual is not None and self._decides_usual.is_valid(content):
+            if self._canonical_validator is not None and self._canonical_validator.is_valid(content):
                 return True
-            return bool(self._decides.is_valid(content))
-        except ValueError:  # it cannot read lone surrogates
+            return bool(self._validator.is_valid(content))
+        except ValueError:  # a lone surrogate
             return False
 
     def violation(self, content: Any, size: int) -> Violation | None:
@@ -120,7 +120,7 @@ class Schema:
 
 
 class Schemas:
-    """A shape as it is at each version, those versions sharing a schema between which nothing changed."""
+    """The schemas of a shape at each version. Versions with equal schemas share one object."""
 
     def __init__(self, shape: Shape, formats: FormatChecker, is_uuid: Callable[[str], bool]) -> None:
         made: dict[str, Schema] = {}
@@ -135,7 +135,7 @@ class Schemas:
 
     @property
     def at_lowest(self) -> Schema:
-        """For shapes that never changed."""
+        """The schema at the lowest version, for shapes that are the same at all versions."""
         return self._by_minor[0]
 
     def at(self, version: Version) -> Schema:

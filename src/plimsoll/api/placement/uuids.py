@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Uuids in requests: in any spelling that clients have always been allowed, most of them in the usual one."""
+"""Uuids in requests, in any form that the reference accepts. The canonical form, the most frequent, is tested first."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from uuid import UUID
 
 from oslo_utils import uuidutils
 
-_USUAL = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").fullmatch
+_is_canonical = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}").fullmatch
 
 
 def is_uuid(text: object) -> bool:
-    return (isinstance(text, str) and _USUAL(text) is not None) or uuidutils.is_uuid_like(text)
+    return (isinstance(text, str) and _is_canonical(text) is not None) or uuidutils.is_uuid_like(text)
 
 
-def as_usual(text: str) -> str | None:
-    """The usual spelling of a uuid; None of what is none."""
-    if _USUAL(text):
+def canonical_uuid(text: str) -> str | None:
+    """Return the canonical form of a uuid; None if the text is not a uuid."""
+    if _is_canonical(text):
         return text
     return str(UUID(text)) if uuidutils.is_uuid_like(text) else None

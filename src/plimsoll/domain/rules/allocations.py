@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Claims: a consumer's allocations are replaced by others, or cleared, one or several consumers at once.
+"""Claims: replace or clear the allocations of one or several consumers.
 
-All claims of a request hold together or none does. A provider that is over its line already (its
-inventory shrank) may be relieved, never loaded further.
+All claims of a request are granted, or none. On an over-allocated provider (its inventory was reduced), a claim may
+lower the usage but not raise it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from plimsoll.domain.refusals import (
     CapacityExceeded,
     ClaimOnMissingProvider,
     NoSuchInventory,
-    OwnerNotKept,
+    OwnerNotStorable,
     Refusal,
     ResourceClassMissing,
     StaleConsumerGeneration,
@@ -37,63 +37,64 @@ from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 
 
-class _Unguarded(Enum):
-    UNGUARDED = "unguarded"
+class _AnyGeneration(Enum):
+    ANY_GENERATION = "unguarded"
 
 
-UNGUARDED: Final = _Unguarded.UNGUARDED
-"""For clients from before consumer generations: whatever is there is overwritten."""
+ANY_GENERATION: Final = _AnyGeneration.ANY_GENERATION
+"""For microversions before consumer generations: the claim replaces any state of the consumer."""
 
-Guard = int | Literal[_Unguarded.UNGUARDED] | None
+ExpectedGeneration = int | Literal[_AnyGeneration.ANY_GENERATION] | None
 
 
 @unhashable_value
 class Claim:
-    """What a consumer is to hold from now on: amounts by provider and class; nothing clears it."""
+    """The new allocations of a consumer: amounts by provider and class. An empty mapping clears them."""
 
     consumer: str
     allocations: Mapping[str, Mapping[str, int]]
     project: str | None
     user: str | None
-    """The owner. None, from clients too old to name one, is filled in before it is decided."""
+    """The owner. Old microversions send none; the service then fills in project and user before the decision."""
     type: str | None = None
-    """None keeps the type that the consumer has."""
-    guard: Guard = UNGUARDED
-    """The generation that the client has seen; None if it expects a new consumer."""
+    """None keeps the current type of the consumer."""
+    expected_generation: ExpectedGeneration = ANY_GENERATION
+    """The consumer generation that the client expects; None if it expects a new consumer."""
 
     @property
     def assumes_new(self) -> bool:
-        """Whether the consumer need not be looked up: recording a consumer that exists fails in the database.
+        """Whether the lookup of the consumer can be skipped: inserting an existing consumer fails in the database.
 
-        A claim of nothing records nothing, so that only a lookup can find that the consumer exists.
+        A claim without allocations inserts no consumer, so it needs the lookup.
         """
-        return self.guard is None and bool(self.allocations)
+        return self.expected_generation is None and bool(self.allocations)
 
 
-Move = tuple[Claim, tuple[Allocation, ...], Holding]
-"""A claim, what is wanted by it, and what its consumer holds so far."""
+ResolvedClaim = tuple[Claim, tuple[Allocation, ...], Holding]
+"""A claim, its allocations with stored provider uuids, and the current holding of its consumer."""
 
 
 def claim(draft: Draft, claims: Iterable[Claim]) -> Refusal | None:
-    """Decides the claims of one request: all or none."""
-    moves = moves_of(draft, claims)
-    return check_parties(draft, moves) or settle(draft, moves)
+    """Decide the claims of one request: all or none."""
+    resolved = resolve_claims(draft, claims)
+    return check_preconditions(draft, resolved) or apply_claims(draft, resolved)
 
 
-def moves_of(draft: Draft, claims: Iterable[Claim]) -> list[Move]:
-    moves = []
+def resolve_claims(draft: Draft, claims: Iterable[Claim]) -> list[ResolvedClaim]:
+    """Return each claim with its allocations and the current holding of its consumer."""
+    resolved = []
     for each in claims:
-        moves.append((each, _wanted(draft.world, each), draft.holding(each.consumer)))
+        resolved.append((each, _wanted(draft.world, each), draft.holding(each.consumer)))
         draft.pause()
-    return moves
+    return resolved
 
 
 def _wanted(world: World, claim: Claim) -> tuple[Allocation, ...]:
-    """Of providers as they are kept: the database may know them in another spelling."""
+    """Return the claimed allocations with provider uuids as stored; the client may use another spelling."""
     allocations = claim.allocations
     for uuid in allocations:
         if uuid not in world.providers:
-            allocations = _on_kept(world, allocations)
+            allocations = _with_stored_uuids(world, allocations)
             break
     return tuple(
         [
@@ -104,33 +105,36 @@ def _wanted(world: World, claim: Claim) -> tuple[Allocation, ...]:
     )
 
 
-def _on_kept(world: World, allocations: Mapping[str, Mapping[str, int]]) -> Mapping[str, Mapping[str, int]]:
-    kept: dict[str, dict[str, int]] = {}
+def _with_stored_uuids(
+    world: World, allocations: Mapping[str, Mapping[str, int]]
+) -> Mapping[str, Mapping[str, int]]:
+    stored: dict[str, dict[str, int]] = {}
     for uuid, amounts in allocations.items():
         provider = world.provider(uuid)
-        wanted = kept.setdefault(uuid if provider is None else provider.uuid, {})
+        wanted = stored.setdefault(uuid if provider is None else provider.uuid, {})
         for name, amount in amounts.items():
             wanted[name] = wanted.get(name, 0) + amount
-    return kept
+    return stored
 
 
-def check_parties(draft: Draft, moves: Sequence[Move]) -> Refusal | None:
-    """Are the consumers as the client saw them, and do the providers exist?"""
-    world, seen = draft.world, set()
-    key_of, keeps = world.keeping.key, world.keeping.keeps
-    for each, _, holding in moves:
-        if not (keeps(each.project or "") and keeps(each.user or "")):
-            return OwnerNotKept(each.consumer)  # also of who lets go, whose owner would not be written
+def check_preconditions(draft: Draft, resolved: Sequence[ResolvedClaim]) -> Refusal | None:
+    """Check that consumers have the expected generations and that all providers exist."""
+    world, claimed_keys = draft.world, set()
+    key_of, can_store = world.semantics.key, world.semantics.can_store
+    for each, _, holding in resolved:
+        if not (can_store(each.project or "") and can_store(each.user or "")):
+            # Also if the claim clears the consumer and would write no owner.
+            return OwnerNotStorable(each.consumer)
         actual = None if holding.consumer is None else holding.consumer.generation
-        if each.guard is not UNGUARDED and each.guard != actual:
-            return StaleConsumerGeneration(each.consumer, actual, each.guard)
-        # In another spelling, the consumer of a claim before this one: that has changed it meanwhile.
+        if each.expected_generation is not ANY_GENERATION and each.expected_generation != actual:
+            return StaleConsumerGeneration(each.consumer, actual, each.expected_generation)
+        # An earlier claim of this request has the same consumer, in another spelling, and raised its generation.
         key = key_of(each.consumer)
-        if key in seen:
+        if key in claimed_keys:
             return StaleConsumerGeneration(each.consumer, (actual or 0) + 1, actual)
-        seen.add(key)
+        claimed_keys.add(key)
         draft.pause()
-    for _, wants, _ in moves:
+    for _, wants, _ in resolved:
         for uuid, _, _ in wants:
             if uuid not in world.providers:
                 return ClaimOnMissingProvider(uuid)
@@ -138,31 +142,31 @@ def check_parties(draft: Draft, moves: Sequence[Move]) -> Refusal | None:
     return None
 
 
-def settle(draft: Draft, moves: Sequence[Move]) -> Refusal | None:
-    """Checks what is claimed against what is there, and writes it down."""
+def apply_claims(draft: Draft, resolved: Sequence[ResolvedClaim]) -> Refusal | None:
+    """Check the amounts against inventories and usage, and add the effects."""
     wanted: list[Allocation] = []
     held: list[Allocation] = []
     released: list[Allocation] = []
-    for _, wants, holding in moves:
+    for _, wants, holding in resolved:
         wanted += wants
         held += holding.allocations
         if not wants:
             released += holding.allocations
         draft.pause()
-    providers, classes = _in_play(draft.world, wanted + released)
+    providers, classes = _affected(draft.world, wanted + released)
     draft.pause()
     refusal = _check_amounts(draft, providers, classes, wanted, held)
     if refusal is not None:
         return refusal
-    for each, wants, holding in moves:
-        _write(draft, each, wants, holding)
+    for each, wants, holding in resolved:
+        _add_effects(draft, each, wants, holding)
     for uuid in providers:
         draft.raise_generation(uuid)
     return None
 
 
 def release(draft: Draft, consumer: str) -> Refusal | None:
-    """Lets go of all that a consumer holds, and forgets the consumer. Generations stay as they are."""
+    """Remove all allocations of a consumer, and the consumer. Does not raise provider generations."""
     holding = draft.holding(consumer)
     if holding.consumer is None or not holding.allocations:
         return AllocationsMissing(consumer)
@@ -171,15 +175,15 @@ def release(draft: Draft, consumer: str) -> Refusal | None:
     return None
 
 
-def _in_play(world: World, allocations: list[Allocation]) -> tuple[dict[str, Provider], dict[str, None]]:
-    """The providers of these, as far as they are there, and the classes, in the order in which they are named."""
-    there = world.providers
+def _affected(world: World, allocations: list[Allocation]) -> tuple[dict[str, Provider], dict[str, None]]:
+    """Return the existing providers and the classes of these allocations, in the order of first use."""
+    existing = world.providers
     providers: dict[str, Provider] = {}
     classes: dict[str, None] = {}
     for uuid, resource_class, _ in allocations:
         classes[resource_class] = None
-        if uuid not in providers and uuid in there:
-            providers[uuid] = there[uuid]
+        if uuid not in providers and uuid in existing:
+            providers[uuid] = existing[uuid]
     return providers, classes
 
 
@@ -197,9 +201,11 @@ def _check_amounts(
         if resource_class not in known:
             return ResourceClassMissing(resource_class)
     draft.pause()
-    strangers = [uuid for uuid, each in providers.items() if classes.keys().isdisjoint(each.inventories)]
-    if strangers:
-        return NoSuchInventory(tuple(strangers), tuple(classes))
+    without_inventory = [
+        uuid for uuid, each in providers.items() if classes.keys().isdisjoint(each.inventories)
+    ]
+    if without_inventory:
+        return NoSuchInventory(tuple(without_inventory), tuple(classes))
     changes: dict[tuple[str, str], int] = {}
     for uuid, resource_class, amount in held:
         key = uuid, resource_class
@@ -209,14 +215,14 @@ def _check_amounts(
         inventory = provider.inventories.get(resource_class)
         if inventory is None:
             return NoSuchInventory((uuid,), (resource_class,))
-        if not inventory.cuts(amount):
+        if not inventory.allows_amount(amount):
             return UnitsViolated(
                 uuid, resource_class, amount, inventory.min_unit, inventory.max_unit, inventory.step_size
             )
         key = uuid, resource_class
         change = changes[key] = changes.get(key, 0) + amount
         used = provider.used.get(resource_class, 0) + change
-        if change > 0 and used > inventory.capacity:
+        if change > 0 and not inventory.can_hold(used):
             return CapacityExceeded(
                 uuid, provider.name, resource_class, amount, used - amount, inventory.capacity
             )
@@ -224,16 +230,17 @@ def _check_amounts(
     return None
 
 
-def _write(draft: Draft, each: Claim, wanted: tuple[Allocation, ...], holding: Holding) -> None:
+def _add_effects(draft: Draft, each: Claim, wanted: tuple[Allocation, ...], holding: Holding) -> None:
     if not wanted and holding == EMPTY_HOLDING:
-        return  # a consumer is recorded for as long as it has allocations: this one has none, and had none
+        return  # a consumer without allocations is not stored: there is nothing to add or remove
     if each.type is not None and each.type not in draft.world.consumer_types.by_name:
         draft.add(ConsumerTypeAdded(each.type, draft.now, draft.world.consumer_types.next_id))
     known = holding.consumer
-    moves = bool(wanted or holding.allocations)
-    after = None if not wanted and (moves or known is None) else _consumer_after(each, known, raised=moves)
+    changed = bool(wanted or holding.allocations)
+    removed = not wanted and (changed or known is None)
+    after = None if removed else _consumer_after(each, known, raised=changed)
     uuid = each.consumer if known is None else known.uuid
-    if moves or holding.strays:
+    if changed or holding.orphans:
         _replace_allocations(draft, uuid, holding, wanted, after)
     if known is None and after is not None:
         draft.add(ConsumerAdded(after, draft.now))
@@ -258,7 +265,7 @@ def _replace_allocations(
     draft.add(
         AllocationsReplaced(
             uuid,
-            before=holding.allocations + holding.strays,
+            before=holding.allocations + holding.orphans,
             after=wanted,
             account_before=holding.account,
             account_after=None if after is None else after.account,

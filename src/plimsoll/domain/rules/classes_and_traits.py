@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Resource classes and traits: what may be named, renamed and removed. Standard ones stay."""
+"""Add, rename and remove resource classes and traits. Standard ones cannot be changed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def remove_class(draft: Draft, name: str) -> Refusal | None:
 
 
 def add_trait(draft: Draft, name: str) -> Refusal | None:
-    """Makes a trait known; it is no mistake if it is known already."""
+    """Add a trait, unless it exists."""
     if name not in draft.world.traits:
         draft.add(TraitAdded(name, draft.now, draft.world.traits.next_id))
     return None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a provider has, changed: one class added, changed or removed, or all of them replaced.
+"""Add, change, remove or replace the inventories of a provider.
 
-Shrinking below what is used is allowed: the provider is then over its line until it is relieved.
+Reducing an inventory below its usage is allowed: the provider is then over-allocated until allocations are removed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from plimsoll.domain.refusals import (
 def add_inventory(
     draft: Draft, uuid: str, resource_class: str, inventory: Inventory, *, reserve_all: bool
 ) -> Refusal | None:
-    provider = draft.world.provider_as_seen(uuid)
+    provider = draft.world.provider_at_generation(uuid)
     if isinstance(provider, Refusal):
         return provider
     refusal = _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all=reserve_all)
@@ -43,7 +43,7 @@ def add_inventory(
 def change_inventory(
     draft: Draft, uuid: str, generation: int, resource_class: str, inventory: Inventory, *, reserve_all: bool
 ) -> Refusal | None:
-    provider = draft.world.provider_as_seen(uuid, generation)
+    provider = draft.world.provider_at_generation(uuid, generation)
     if isinstance(provider, Refusal):
         return provider
     refusal = _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all=reserve_all)
@@ -61,7 +61,7 @@ def change_inventory(
 def replace_inventories(
     draft: Draft, uuid: str, generation: int, inventories: Mapping[str, Inventory], *, reserve_all: bool
 ) -> Refusal | None:
-    provider = draft.world.provider_as_seen(uuid, generation)
+    provider = draft.world.provider_at_generation(uuid, generation)
     if isinstance(provider, Refusal):
         return provider
     return _check_reserved(provider.uuid, inventories, reserve_all=reserve_all) or put_inventories(
@@ -70,14 +70,14 @@ def replace_inventories(
 
 
 def clear_inventories(draft: Draft, uuid: str) -> Refusal | None:
-    provider = draft.world.provider_as_seen(uuid)
+    provider = draft.world.provider_at_generation(uuid)
     if isinstance(provider, Refusal):
         return provider
     return put_inventories(draft, provider.uuid, {})
 
 
 def remove_inventory(draft: Draft, uuid: str, resource_class: str) -> Refusal | None:
-    provider = draft.world.provider_as_seen(uuid)
+    provider = draft.world.provider_at_generation(uuid)
     if isinstance(provider, Refusal):
         return provider
     if resource_class not in draft.world.classes:
@@ -93,7 +93,7 @@ def remove_inventory(draft: Draft, uuid: str, resource_class: str) -> Refusal | 
 
 
 def put_inventories(draft: Draft, uuid: str, inventories: Mapping[str, Inventory]) -> Refusal | None:
-    """Makes these all the inventories of a provider; the generation is raised even if they were that before."""
+    """Replace all inventories of a provider. Raises the generation even if they are unchanged."""
     known = draft.world.classes.by_name
     for resource_class in inventories:
         if resource_class not in known:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Providers come, get other names and parents, and go. A tree never has a loop, and always one root."""
+"""Add, rename, move and remove providers. A tree has no loop and exactly one root."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from plimsoll.domain.refusals import (
 )
 
 
-class _Keep(Enum):
-    KEEP = "keep"
+class _KeepParent(Enum):
+    KEEP_PARENT = "keep"
 
 
-KEEP: Final = _Keep.KEEP
-"""The parent stays what it is."""
+KEEP_PARENT: Final = _KeepParent.KEEP_PARENT
+"""The request does not change the parent."""
 
-NewParent = str | Literal[_Keep.KEEP] | None
+NewParent = str | Literal[_KeepParent.KEEP_PARENT] | None
 
 
 def add_provider(draft: Draft, uuid: str, name: str, parent: str | None) -> Refusal | None:
     if not name:
         return ProviderNameEmpty()
-    above = None
+    parent_provider = None
     if parent is not None:
         if parent == uuid:
             return ParentIsSelf(uuid)
-        above = draft.world.provider(parent)
-        if above is None:
+        parent_provider = draft.world.provider(parent)
+        if parent_provider is None:
             return ParentMissing(parent)
     if draft.world.provider(uuid) is not None:
         return ProviderUuidTaken(uuid)
     if draft.world.provider_named(name) is not None:
         return ProviderNameTaken(name)
-    parent, root = (None, uuid) if above is None else (above.uuid, above.root)
-    # Whoever decides is the only one who writes, and so can give the next id without asking.
+    parent, root = (None, uuid) if parent_provider is None else (parent_provider.uuid, parent_provider.root)
+    # A decision is committed only if no other process has written since: the next id needs no query.
     next_id = draft.world.last_provider_id + 1
     draft.add(ProviderAdded(uuid, name, parent, root, draft.now, next_id))
     return None
@@ -59,11 +59,11 @@ def add_provider(draft: Draft, uuid: str, name: str, parent: str | None) -> Refu
 def change_provider(
     draft: Draft, uuid: str, name: str, parent: NewParent, *, reparenting: bool
 ) -> Refusal | None:
-    """Gives a provider another name, and another parent if `reparenting` is allowed or it had none."""
-    provider = draft.world.provider_as_seen(uuid)
+    """Rename a provider, and change its parent if `reparenting` is allowed or it has none."""
+    provider = draft.world.provider_at_generation(uuid)
     if isinstance(provider, Refusal):
         return provider
-    if parent is not KEEP and parent != provider.parent:
+    if parent is not KEEP_PARENT and parent != provider.parent:
         refusal = _move(draft, provider, parent, reparenting=reparenting)
         if refusal is not None:
             return refusal
@@ -76,7 +76,7 @@ def change_provider(
 
 
 def remove_provider(draft: Draft, uuid: str) -> Refusal | None:
-    provider = draft.world.provider_as_seen(uuid)
+    provider = draft.world.provider_at_generation(uuid)
     if isinstance(provider, Refusal):
         return provider
     if draft.world.children(provider.uuid):
@@ -95,14 +95,14 @@ def _move(draft: Draft, provider: Provider, parent: str | None, *, reparenting: 
             return UnparentingNotAllowed(uuid)
         draft.add(ProviderMoved(uuid, None, uuid, subtree, draft.now))
         return None
-    above = draft.world.provider(parent)
-    if above is None:
+    parent_provider = draft.world.provider(parent)
+    if parent_provider is None:
         return ParentMissing(parent)
-    if above.uuid == provider.parent:
+    if parent_provider.uuid == provider.parent:
         return None
     if provider.parent is not None and not reparenting:
         return ReparentingNotAllowed(uuid)
-    if above.uuid in subtree:
-        return TreeWouldLoop(uuid, above.uuid)
-    draft.add(ProviderMoved(uuid, above.uuid, above.root, subtree, draft.now))
+    if parent_provider.uuid in subtree:
+        return TreeWouldLoop(uuid, parent_provider.uuid)
+    draft.add(ProviderMoved(uuid, parent_provider.uuid, parent_provider.root, subtree, draft.now))
     return None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reshapes: inventories move between providers, and the allocations on them move along, at once.
+"""Reshapes: move inventories between providers together with their allocations, in one command.
 
-Nothing can be claimed that is not there, and nothing can be removed that is in use; so the new
-inventories are set beside the old ones, the claims are settled, and what is no longer wanted is removed.
+A claim needs an inventory, and an inventory in use cannot be removed. So a reshape first adds the new inventories to
+the old ones, then applies the claims, then removes the inventories that are no longer wanted.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.rules.allocations import (
     Claim,
-    check_parties,
-    moves_of,
-    settle,
+    apply_claims,
+    check_preconditions,
+    resolve_claims,
 )
 from plimsoll.domain.rules.inventories import put_inventories
 from plimsoll.domain.values import unhashable_value
@@ -25,7 +25,7 @@ from plimsoll.domain.values import unhashable_value
 
 @unhashable_value
 class NewInventories:
-    """All that a provider is to have, and the generation that the client has seen."""
+    """All new inventories of a provider, and the generation that the client expects."""
 
     generation: int
     inventories: Mapping[str, Inventory]
@@ -38,30 +38,33 @@ class Reshape:
 
 
 def reshape(draft: Draft, request: Reshape) -> Refusal | None:
-    """Decides a reshape: all of it or nothing."""
+    """Decide a reshape: all of it or nothing."""
     wanted: dict[str, Mapping[str, Inventory]] = {}
     for uuid, new in request.inventories.items():
-        provider = draft.world.provider_as_seen(uuid, new.generation)
+        provider = draft.world.provider_at_generation(uuid, new.generation)
         if isinstance(provider, Refusal):
             return provider
         wanted[provider.uuid] = new.inventories
-    moves = moves_of(draft, request.claims)
+    resolved = resolve_claims(draft, request.claims)
     return (
-        check_parties(draft, moves) or _widen(draft, wanted) or settle(draft, moves) or _narrow(draft, wanted)
+        check_preconditions(draft, resolved)
+        or _add_new_inventories(draft, wanted)
+        or apply_claims(draft, resolved)
+        or _remove_old_inventories(draft, wanted)
     )
 
 
-def _widen(draft: Draft, wanted: Mapping[str, Mapping[str, Inventory]]) -> Refusal | None:
+def _add_new_inventories(draft: Draft, wanted: Mapping[str, Mapping[str, Inventory]]) -> Refusal | None:
     for uuid, inventories in wanted.items():
         if inventories:
-            kept = draft.world.providers[uuid].inventories
-            refusal = put_inventories(draft, uuid, {**kept, **inventories})
+            existing = draft.world.providers[uuid].inventories
+            refusal = put_inventories(draft, uuid, {**existing, **inventories})
             if refusal is not None:
                 return refusal
     return None
 
 
-def _narrow(draft: Draft, wanted: Mapping[str, Mapping[str, Inventory]]) -> Refusal | None:
+def _remove_old_inventories(draft: Draft, wanted: Mapping[str, Mapping[str, Inventory]]) -> Refusal | None:
     for uuid, inventories in wanted.items():
         refusal = put_inventories(draft, uuid, inventories)
         if refusal is not None:

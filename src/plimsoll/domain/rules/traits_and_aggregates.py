@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a provider is marked with: traits that it has, and aggregates that it belongs to."""
+"""Set the traits and the aggregates of a provider."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from plimsoll.domain.refusals import Refusal, TraitsMissing
 
 
 def set_traits(draft: Draft, uuid: str, traits: Iterable[str], generation: int | None) -> Refusal | None:
-    """Makes these the traits of a provider. Setting what is set already does not raise its generation."""
-    provider = draft.world.provider_as_seen(uuid, generation)
+    """Replace the traits of a provider. Unchanged traits do not raise its generation."""
+    provider = draft.world.provider_at_generation(uuid, generation)
     if isinstance(provider, Refusal):
         return provider
     wanted = frozenset(traits)
@@ -29,8 +29,8 @@ def set_traits(draft: Draft, uuid: str, traits: Iterable[str], generation: int |
 def set_aggregates(
     draft: Draft, uuid: str, aggregates: Iterable[str], generation: int | None
 ) -> Refusal | None:
-    """Makes these the aggregates of a provider. Without a generation nothing is checked and none is raised."""
-    provider = draft.world.provider_as_seen(uuid, generation)
+    """Replace the aggregates of a provider. Without a generation, none is checked and none is raised."""
+    provider = draft.world.provider_at_generation(uuid, generation)
     if isinstance(provider, Refusal):
         return provider
     wanted = frozenset(aggregates)

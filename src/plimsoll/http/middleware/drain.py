@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads what a request still has to say, so that the connection can go on after the answer.
+"""Read the rest of a request's body after the response is made, so that the connection can be reused.
 
-Many answers are clear before the body is read, and some clients send a body where none is wanted. A server that
-answers and hangs up on them breaks their next request. A body too long to wait for gets `Connection: close`.
+Many responses are made before the body is read, and some clients send a body to routes that have none. A server that
+closes the connection then breaks the next request. A body that is too long to read gets `Connection: close`.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ from collections.abc import Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-PATIENCE = 8
-"""How many times the longest body that is read at all may be sent before we hang up."""
+MAX_DRAINED_BODIES = 8
+"""The rest of a body is read up to this many times the longest body that the service accepts."""
 
-_AT_ONCE = 1 << 16
+_CHUNK_BYTES = 1 << 16
 
 
 class Drain:
     def __init__(self, app: WSGIApplication, longest_body: int) -> None:
         self._app = app
-        self._most = longest_body * PATIENCE
+        self._max_drained_bytes = longest_body * MAX_DRAINED_BODIES
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if isinstance(environ.get("wsgi.input"), io.BytesIO):  # it is all here
+        if isinstance(environ.get("wsgi.input"), io.BytesIO):  # the server has received all of it
             return self._app(environ, start_response)
         length = environ.get("CONTENT_LENGTH")
         if not _has_body(environ, length):
             return self._app(environ, start_response)
-        body = environ["wsgi.input"] = _Counted(environ["wsgi.input"])
-        said: list[Any] = []
+        body = environ["wsgi.input"] = _CountingBody(environ["wsgi.input"])
+        started: list[Any] = []
 
         def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
-            said[:] = [status, headers, exc_info]
+            started[:] = [status, headers, exc_info]
             return None
 
-        answer = self._app(environ, start)
-        status, headers, exc_info = said
-        if not body.drained(self._most, int(length) if length and length.isdigit() else None):
+        response = self._app(environ, start)
+        status, headers, exc_info = started
+        if not body.drained(self._max_drained_bytes, int(length) if length and length.isdigit() else None):
             headers = [*headers, ("connection", "close")]
         start_response(status, headers, exc_info)
-        return answer
+        return response
 
 
 def _has_body(environ: WSGIEnvironment, length: str | None) -> bool:
@@ -51,8 +51,8 @@ def _has_body(environ: WSGIEnvironment, length: str | None) -> bool:
     return "HTTP_TRANSFER_ENCODING" in environ and bool(environ.get("wsgi.input_terminated"))
 
 
-class _Counted:
-    """A body that knows how much of it was read."""
+class _CountingBody:
+    """A request body that counts the bytes read from it."""
 
     def __init__(self, source: Any) -> None:
         self._source = source
@@ -63,18 +63,18 @@ class _Counted:
         self._read += len(read)
         return read
 
-    def drained(self, most: int, length: int | None) -> bool:
-        """Read the rest, if that is not too long. False if something is left, or the body is malformed or broke off."""
+    def drained(self, max_bytes: int, length: int | None) -> bool:
+        """Read the rest, up to `max_bytes`. Return False if some is left, or if the body is malformed or incomplete."""
         try:
-            return self._read_rest(most, length)
+            return self._read_rest(max_bytes, length)
         except OSError:
             return False
 
-    def _read_rest(self, most: int, length: int | None) -> bool:
+    def _read_rest(self, max_bytes: int, length: int | None) -> bool:
         while length is None or self._read < length:
-            if self._read >= most:
+            if self._read >= max_bytes:
                 return False
-            wanted = _AT_ONCE if length is None else min(_AT_ONCE, length - self._read)
+            wanted = _CHUNK_BYTES if length is None else min(_CHUNK_BYTES, length - self._read)
             if not self.read(wanted):
                 return True
         return True

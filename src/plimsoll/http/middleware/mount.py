@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The service under a prefix, for a proxy that passes paths on as they came; a server that mounts does the same.
+"""Serve the application under a path prefix, for a proxy that does not strip it.
 
-What is below the prefix sees it as SCRIPT_NAME, so that links and locations have it. Nothing else is served.
+The prefix is moved from PATH_INFO to SCRIPT_NAME, so that links and locations contain it. Other paths go to `outside`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Mount:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path, before = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "")
-        if before.endswith(self._prefix):  # whoever is in front has taken it off
+        if before.endswith(self._prefix):  # the server or proxy in front has moved it already
             return self._inside(environ, start_response)
         if path != self._prefix and not path.startswith(self._prefix + "/"):
             return self._outside(environ, start_response)
@@ -30,7 +30,7 @@ class Mount:
         return self._inside(environ, start_response)
 
 
-def normal(prefix: str) -> str:
-    """With a slash before it and none behind; nothing of what is nothing but slashes."""
+def normalize_prefix(prefix: str) -> str:
+    """Return the prefix with a leading and without a trailing slash; empty if it has only slashes."""
     bare = prefix.strip().strip("/")
     return f"/{bare}" if bare else ""

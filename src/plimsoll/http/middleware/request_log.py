@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Gives each request its id and writes the line that operators know about it.
+"""Give each request an id, and write its line in the request log, in the format of the reference.
 
-The id goes back with the answer, into error documents and into every line that is logged on the way. A global id
-that came with the request is kept beside it. A client that accepts anything gets JSON. Probes of the health are let
-by: they come every few seconds.
+The id is in the headers of the response, in error documents and in every log line of the request, beside the global
+id that the client may send. Without an `accept` header, or with `*/*`, errors are JSON. Health probes are not logged:
+they arrive every few seconds.
 """
 
 from __future__ import annotations
@@ -28,49 +28,52 @@ from plimsoll.config.log_records import EscapedLogRecord, escaped
 from plimsoll.http import timings
 from plimsoll.http.problems import JSON
 
-LOG = logging.getLogger("placement.requestlog")  # operators know the line by this name
+LOG = logging.getLogger("placement.requestlog")  # the reference's name, which operators filter by
 
 VERSION_KEY = "placement.microversion"
 _GLOBAL_ID = re.compile(r"req-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}")
 REQUEST_ID_KEY = "openstack.request_id"
-"""Where a WSGI environment has the id of its request."""
+"""Key of the WSGI environment: the id of the request."""
 REQUEST_ID_HEADER = "x-openstack-request-id"
 _LENGTH = "content-length"
 
 
 class LoggedRequest(context.RequestContext):
-    """What oslo.log puts before each line of a request. Worked out when a line is written, not before."""
+    """The request context that oslo.log reads for each log line. Its values are computed when a line is written."""
 
     def __init__(self, environ: WSGIEnvironment, request_id: str, global_id: str | None) -> None:
-        # The parent's constructor costs more than most requests, and sets what is never asked for.
+        # The parent's constructor takes longer than most requests, and sets attributes that are never read.
         self._environ = environ
         self.request_id = request_id
         self.global_request_id = global_id
         self.update_store()
 
     def get_logging_values(self) -> dict[str, Any]:
-        """All that the parent would tell. JSON has it all."""
-        told = {name: self._first(headers) for name, headers in _HEADERS.items()}
+        """Return the same keys as the parent class: the JSON formatter writes all of them."""
+        values = {name: self._first(headers) for name, headers in _HEADERS.items()}
         roles = self._environ.get("HTTP_X_ROLES", "")
-        who = (told[name] or "-" for name in ("user", "project", "domain", "user_domain", "project_domain"))
-        return told | {
+        identity = (
+            values[name] or "-" for name in ("user", "project", "domain", "user_domain", "project_domain")
+        )
+        return values | {
             "request_id": self.request_id,
             "global_request_id": self.global_request_id,
             "resource_uuid": None,
-            "project_id": told["project"],
+            "project_id": values["project"],
             "roles": [escaped(role.strip()) for role in roles.split(",")] if roles else [],
             "auth_token": "***" if self._environ.get("HTTP_X_AUTH_TOKEN") else None,
             "is_admin": False,
             "is_admin_project": self._environ.get("HTTP_X_IS_ADMIN_PROJECT", "true").lower() == "true",
             "read_only": False,
             "show_deleted": False,
-            "user_identity": " ".join(who),
+            "user_identity": " ".join(identity),
         }
 
-    def who(self) -> tuple[Any, ...]:
-        """What decides about all of them but for the ids: for who keeps what they have made of it."""
+    def identity_key(self) -> tuple[Any, ...]:
+        """Return a cache key for everything made from `get_logging_values`, except for the ids."""
         get = self._environ.get
-        return (bool(get("HTTP_X_AUTH_TOKEN")), *map(get, _DECIDING))  # a token itself is nobody's to keep
+        # Only whether there is a token: the token itself must not be cached.
+        return (bool(get("HTTP_X_AUTH_TOKEN")), *map(get, _IDENTITY_HEADERS))
 
     def _first(self, headers: tuple[str, ...]) -> Any:
         value = next((self._environ[header] for header in headers if header in self._environ), None)
@@ -90,9 +93,9 @@ _HEADERS = {
     "domain_name": ("HTTP_X_DOMAIN_NAME",),
     "system_scope": ("HTTP_OPENSTACK_SYSTEM_SCOPE",),
 }
-"""Where what is logged of a caller comes from: the first that is there."""
+"""Logging values of the caller, each with the headers that can have it: the first that is present counts."""
 
-_DECIDING = (
+_IDENTITY_HEADERS = (
     *(header for headers in _HEADERS.values() for header in headers),
     *("HTTP_X_ROLES", "HTTP_X_IS_ADMIN_PROJECT"),
 )
@@ -100,15 +103,15 @@ _DECIDING = (
 
 @dataclass(frozen=True, slots=True)
 class Durations:
-    """Settings: the duration in each line, and the threshold of slow requests."""
+    """Settings: whether each line has the duration, and the threshold of slow requests."""
 
     in_each_line: bool = False
     slow: float = math.inf
-    """Seconds from which on a request gets a WARNING of its own."""
+    """Seconds from which on a request is logged with a WARNING."""
 
 
 class RequestLog:
-    __slots__ = ("_app", "_durations", "_in_common", "_unlogged")
+    __slots__ = ("_app", "_durations", "_shared_attributes", "_unlogged")
 
     def __init__(
         self,
@@ -119,9 +122,9 @@ class RequestLog:
         self._app = app
         self._unlogged = unlogged or {}
         self._durations = durations
-        form = f"{_FORM} duration: %(duration)s" if durations.in_each_line else _FORM
-        # Whoever is forked off after this loads the application anew.
-        self._in_common = {**_IN_COMMON, "msg": form, "process": os.getpid()}
+        form = f"{_FORMAT} duration: %(duration)s" if durations.in_each_line else _FORMAT
+        # The process id may be stored: a worker that is forked later loads the application again.
+        self._shared_attributes = {**_SHARED_ATTRIBUTES, "msg": form, "process": os.getpid()}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         unlogged = self._unlogged.get(environ.get("PATH_INFO", ""))
@@ -138,22 +141,32 @@ class RequestLog:
             LOG.debug('Starting request: %s "%s %s"', address, method, _uri(environ))
 
         laps = timings.start(environ)
-        logged = _ThenLogged(self._in_common, environ, request_id, start_response, self._durations, laps)
-        logged.answer = self._app(environ, logged.start)
+        logged = _LoggedResponse(
+            self._shared_attributes, environ, request_id, start_response, self._durations, laps
+        )
+        logged.body = self._app(environ, logged.start)
         return logged
 
 
-class _ThenLogged:
-    """An answer. When it is sent the server closes it, and its line is logged: its client does not wait for that."""
+class _LoggedResponse:
+    """The body of a response. Its line is logged when the server closes it, so that the client does not wait for it."""
 
     __slots__ = (
-        *("_environ", "_headers", "_in_common", "_request_id", "_durations", "_start_response", "_status"),
-        *("_laps", "answer"),
+        *(
+            "_environ",
+            "_headers",
+            "_shared_attributes",
+            "_request_id",
+            "_durations",
+            "_start_response",
+            "_status",
+        ),
+        *("_laps", "body"),
     )
 
     def __init__(
         self,
-        in_common: dict[str, Any],
+        shared_attributes: dict[str, Any],
         environ: WSGIEnvironment,
         request_id: str,
         start_response: StartResponse,
@@ -162,12 +175,12 @@ class _ThenLogged:
     ) -> None:
         self._durations = durations
         self._laps = laps
-        self._in_common = in_common
+        self._shared_attributes = shared_attributes
         self._environ = environ
         self._request_id = request_id
         self._start_response = start_response
         self._status: str | None = None
-        self.answer: Iterable[bytes] = ()
+        self.body: Iterable[bytes] = ()
 
     def start(
         self, status: str, headers: list[tuple[str, str]], exc_info: Any = None
@@ -181,12 +194,12 @@ class _ThenLogged:
         return self._start_response(status, headers)
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self.answer)
+        return iter(self.body)
 
     def close(self) -> None:
         try:
-            if hasattr(self.answer, "close"):
-                self.answer.close()
+            if hasattr(self.body, "close"):
+                self.body.close()
         finally:
             if self._status is not None:
                 self._log(self._status)
@@ -201,11 +214,11 @@ class _ThenLogged:
             facts = _facts(self._environ, status, self._headers)
             if self._durations.in_each_line:
                 facts["duration"] = f"{seconds:.6f}"
-            LOG.handle(_Line(self._in_common, facts))
+            LOG.handle(_Line(self._shared_attributes, facts))
 
 
 def new_request_id() -> str:
-    """A uuid that nobody has to be kept from guessing, after the prefix that OpenStack's services use."""
+    """Return `req-` and a random uuid. It is no secret: the random generator need not be cryptographic."""
     digits = f"{random.getrandbits(128):032x}"
     return f"req-{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
 
@@ -222,7 +235,7 @@ def _facts(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]
 
 
 def _length(status: str, headers: list[tuple[str, str]]) -> str:
-    length = dict(headers).get(_LENGTH)  # as we write it ourselves
+    length = dict(headers).get(_LENGTH)  # the spelling of our own responses
     if length:
         return length
     if status.startswith("204"):
@@ -230,19 +243,19 @@ def _length(status: str, headers: list[tuple[str, str]]) -> str:
     return next((value for name, value in headers if name.lower() == _LENGTH), "-")
 
 
-_FORM = (
+_FORMAT = (
     '%(REMOTE_ADDR)s "%(REQUEST_METHOD)s %(REQUEST_URI)s" status: %(status)s len: %(bytes)s'
     " microversion: %(microversion)s"
 )
 
 
 class _Line(EscapedLogRecord):
-    """What LOG.info would make, but for what no line of a request is about: threads, and the place in the code."""
+    """A log record as LOG.info makes it, without the name of the thread and the position in the code: cheaper."""
 
-    def __init__(self, in_common: dict[str, Any], facts: dict[str, str]) -> None:
+    def __init__(self, shared_attributes: dict[str, Any], facts: dict[str, str]) -> None:
         now = time.time()
         self.__dict__ = {
-            **in_common,
+            **shared_attributes,
             "args": facts,
             "created": now,
             "msecs": now % 1 * 1000,
@@ -250,12 +263,12 @@ class _Line(EscapedLogRecord):
         }
 
 
-_IN_COMMON = EscapedLogRecord(LOG.name, logging.INFO, __file__, 0, _FORM, (), None).__dict__
+_SHARED_ATTRIBUTES = EscapedLogRecord(LOG.name, logging.INFO, __file__, 0, _FORMAT, (), None).__dict__
 
 
 def _uri(environ: WSGIEnvironment) -> str:
     path = f"{environ.get('SCRIPT_NAME', '')}{environ.get('PATH_INFO', '')}"
-    if not path.isprintable():  # a line end in it would begin a line that nobody has logged
+    if not path.isprintable():  # a line end in it would forge a log line
         path = quote(path, encoding="latin-1")
     query = environ.get("QUERY_STRING")
     return f"{path}?{query}" if query else path

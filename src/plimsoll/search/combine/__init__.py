@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The combination of the providers of a tree into candidates."""
+"""Combine the providers of each tree into choices: one provider per slot."""

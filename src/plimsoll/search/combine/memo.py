@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Trees that look alike to a plan have the same choices.
+"""Compute choices once per tree shape, and cache them.
 
-Most hosts of a cloud are of a few models. Choices are therefore worked out for one tree of each look, said in places
-of the tree instead of rows, and put down for all that look like it. They depend on nothing but the look, so that they
-are also kept for later searches, whatever was written in between.
+Most hosts of a cloud are of a few models. The shape of a tree is everything that decides about the choices of a plan.
+Choices are computed for one tree of each shape, as places in the tree instead of rows, and expanded to all trees of the
+shape. They depend on the shape alone, so cached choices stay valid after writes.
 """
 
 from __future__ import annotations
@@ -16,63 +16,65 @@ import numpy as np
 
 from plimsoll.search.budget import Budget
 from plimsoll.search.combine.tree_options import options_at
-from plimsoll.search.combine.vectorised import Joined, in_order, join
+from plimsoll.search.combine.vectorised import ChoiceTable, fill_order, join
 from plimsoll.search.index.bitset import Numbers, masks_at
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
 
-MOST_CELLS = 1 << 20
-"""Trees times rows of the largest times supplies: beyond that it does not pay to compare all trees side by side."""
-_MOST_NEW = 64
-"""So many new looks at once are worked out one by one; where there are more, it is quicker to take all trees alike."""
-_MOST_KEPT = 128
-_LARGEST_KEPT = 4096
-"""So many numbers the choices of one look may have to be kept."""
-_LONGEST_KEPT = 1 << 15
-"""Bytes of a look that may be kept: the keys of all that is kept take 4 MB at most."""
+MAX_CELLS = 1 << 20
+"""Bound on trees x rows of the largest tree x row sets. Beyond it, computing shapes costs more than it saves."""
+_MAX_NEW_SHAPES = 64
+"""With more shapes that are not cached, joining every tree is faster."""
+_MAX_CACHED = 128
+_MAX_CACHED_CELLS = 4096
+"""Maximum size of the cached choices of one shape, in numbers."""
+_MAX_KEY_BYTES = 1 << 15
+"""Maximum size of a shape that is cached: all keys together take at most 4 MB."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Found:
-    """The choices at all trees of one look."""
+class _ShapeChoices:
+    """The choices at every tree of one shape."""
 
     places: Numbers
-    """One row each, one column per slot."""
-    cut: bool
-    partial: Numbers
-    """How many partial choices were looked at, slot after slot."""
+    """One line per choice, one column per slot: places of rows in the tree."""
+    truncated: bool
+    partial_counts: Numbers
+    """The number of partial choices examined, for each slot."""
 
 
-_kept: dict[Hashable, _Found] = {}
+_cache: dict[Hashable, _ShapeChoices] = {}
 
 
-def join_alike(
-    index: Index, plan: Plan, anchors: Numbers, width: int | None, most: int, budget: Budget
-) -> Joined | None:
-    """What `join` finds at these trees, to which nobody lends anything."""
-    sets = len({id(slot.supply) for slot in plan.slots}) + len(plan.together)
-    if len(anchors) * index.trees.largest * sets > MOST_CELLS:
-        return join_each(index, plan, anchors, width, most, budget)
+def join_by_shape(
+    index: Index, plan: Plan, anchors: Numbers, width: int | None, max_partial: int, budget: Budget
+) -> ChoiceTable | None:
+    """Return the result of `join` for these trees, none of which a sharing provider of another tree can serve."""
+    sets = len({id(slot.supply) for slot in plan.slots}) + len(plan.required_traits)
+    if len(anchors) * index.trees.largest_size * sets > MAX_CELLS:
+        return join_each(index, plan, anchors, width, max_partial, budget)
     rows = index.trees.rows(anchors)
-    view = _View(index, plan, rows)
+    tree_shapes = _TreeShapes(index, plan, rows)
     budget.check()
-    looks, look = view.looks()
+    shapes, shape_of_tree = tree_shapes.shapes()
     budget.check()
-    known = [_kept.get((view.asked, width, most, each)) for each in looks]
-    new = [number for number, found in enumerate(known) if found is None]
-    if len(new) > _MOST_NEW:
-        return join_each(index, plan, anchors, width, most, budget)
+    choices_by_shape = [_cache.get((tree_shapes.plan_key, width, max_partial, each)) for each in shapes]
+    new = [number for number, found in enumerate(choices_by_shape) if found is None]
+    if len(new) > _MAX_NEW_SHAPES:
+        return join_each(index, plan, anchors, width, max_partial, budget)
     if new:
-        first = [int(np.argmax(look == number)) for number in new]
+        first = [int(np.argmax(shape_of_tree == number)) for number in new]
         options = options_at(index, plan, anchors[first], budget)
-        joined = join(index, plan, options, view.order, width, most, budget)
+        joined = join(index, plan, options, tree_shapes.order, width, max_partial, budget)
         if joined is None:
             return None
         for place, number in enumerate(new):
-            known[number] = found = _found(index, joined, place)
-            if len(looks[number]) <= _LONGEST_KEPT:
-                _keep((view.asked, width, most, looks[number]), found)
-    return _put_down([found for found in known if found is not None], look, rows, most)
+            choices_by_shape[number] = found = _choices_of_tree(index, joined, place)
+            if len(shapes[number]) <= _MAX_KEY_BYTES:
+                _cache_choices((tree_shapes.plan_key, width, max_partial, shapes[number]), found)
+    return _expand(
+        [found for found in choices_by_shape if found is not None], shape_of_tree, rows, max_partial
+    )
 
 
 def join_each(
@@ -80,18 +82,18 @@ def join_each(
     plan: Plan,
     anchors: Numbers,
     width: int | None,
-    most: int,
+    max_partial: int,
     budget: Budget,
     shuffle: np.random.Generator | None = None,
-) -> Joined | None:
-    """The same without regard to looks."""
+) -> ChoiceTable | None:
+    """Return the result of `join` for these trees, without shapes and cache."""
     options = options_at(index, plan, anchors, budget, shuffle)
-    order = in_order([len(option.rows) for option in options])
-    return join(index, plan, options, order, width, most, budget)
+    order = fill_order([len(option.rows) for option in options])
+    return join(index, plan, options, order, width, max_partial, budget)
 
 
-class _View:
-    """Some trees as a plan sees them."""
+class _TreeShapes:
+    """The shapes of some trees for one plan."""
 
     def __init__(self, index: Index, plan: Plan, rows: Numbers) -> None:
         self.index = index
@@ -100,20 +102,20 @@ class _View:
         supplies = list({id(slot.supply): slot.supply for slot in plan.slots}.values())
         number_by_id = {id(supply): number for number, supply in enumerate(supplies)}
         self.supply_of = [number_by_id[id(slot.supply)] for slot in plan.slots]
-        self.marks = masks_at(
-            [supply.rows for supply in supplies] + list(plan.together), rows, index.trees.nobody
+        self.masks = masks_at(
+            [supply.rows for supply in supplies] + list(plan.required_traits), rows, index.trees.no_row
         )
-        """Who is offered, supply by supply, and who has what is required together."""
-        counts = self.marks.reshape(len(self.marks), -1).sum(axis=1).tolist()
-        self.order = in_order([counts[number] for number in self.supply_of])
+        """By row set, tree and place: is the row in the supply, or does it have the required trait?"""
+        counts = self.masks.reshape(len(self.masks), -1).sum(axis=1).tolist()
+        self.order = fill_order([counts[number] for number in self.supply_of])
 
     @property
-    def asked(self) -> Hashable:
-        """What decides about choices and is the same for all trees, and how a look is to be read."""
+    def plan_key(self) -> Hashable:
+        """The part of the cache key that is the same for all trees: the rules, and the layout of a shape."""
         plan = self.plan
-        layout = len(plan.together), self.rows.shape[1]
+        layout = len(plan.required_traits), self.rows.shape[1]
         contended = plan.contended()
-        # What is asked for by one slot alone is there: else nobody would be offered for it.
+        # An amount of a class that only one slot requests needs no check: each provider of its supply has room for it.
         slots = [
             (
                 number,
@@ -124,59 +126,63 @@ class _View:
             for number, slot in zip(self.supply_of, plan.slots, strict=True)
         ]
         subtrees = tuple(plan.subtree_numbers())
-        return (*slots, layout, self.order, plan.isolated, plan.one_of_tree, subtrees)
+        return (*slots, layout, self.order, plan.isolated, plan.one_per_tree, subtrees)
 
-    def looks(self) -> tuple[list[bytes], Numbers]:
-        """The different looks, and which of them each tree has."""
-        marks = self.marks.transpose(1, 0, 2).reshape(len(self.rows), -1)
-        sheet = np.concatenate(
-            [marks.view(np.uint8), *[part.view(np.uint8) for part in self._numbers()]], axis=1
+    def shapes(self) -> tuple[list[bytes], Numbers]:
+        """Return the distinct shapes, and the number of each tree's shape."""
+        masks = self.masks.transpose(1, 0, 2).reshape(len(self.rows), -1)
+        table = np.concatenate(
+            [masks.view(np.uint8), *[part.view(np.uint8) for part in self._numbers()]], axis=1
         )
-        if (sheet == sheet[0]).all():
-            return [sheet[0].tobytes()], np.zeros(len(sheet), np.int64)
-        text, width = sheet.tobytes(), sheet.shape[1]
-        number_by_look: dict[bytes, int] = {}
+        if (table == table[0]).all():
+            return [table[0].tobytes()], np.zeros(len(table), np.int64)
+        text, width = table.tobytes(), table.shape[1]
+        number_by_shape: dict[bytes, int] = {}
         numbers = [
-            number_by_look.setdefault(text[start : start + width], len(number_by_look))
+            number_by_shape.setdefault(text[start : start + width], len(number_by_shape))
             for start in range(0, len(text), width)
         ]
-        return list(number_by_look), np.array(numbers)
+        return list(number_by_shape), np.array(numbers)
 
     def _numbers(self) -> Iterator[Numbers]:
-        """What else decides about choices, row by row of each tree."""
+        """Yield the numbers that decide about choices, for each row of each tree: room and place of the parent."""
         plan = self.plan
         for name, numbers in plan.contended().items():
             wanted = sum(plan.slots[number].resources[name] for number in numbers)
-            rooms = self.index.stock(name).room_by_row(self.index.trees.nobody + 1)
-            offered = self.marks[sorted({self.supply_of[number] for number in numbers})].any(axis=0)
-            yield np.minimum(rooms[self.rows], wanted) * offered
+            rooms = self.index.class_column(name).room_by_row(self.index.trees.no_row + 1)
+            is_option = self.masks[sorted({self.supply_of[number] for number in numbers})].any(axis=0)
+            yield np.minimum(rooms[self.rows], wanted) * is_option
         if plan.subtree_numbers():
             yield self.index.trees.parent_place_by_row[self.rows]
 
 
-def _found(index: Index, joined: Joined, tree: int) -> _Found:
+def _choices_of_tree(index: Index, joined: ChoiceTable, tree: int) -> _ShapeChoices:
     places = index.trees.place_by_row[joined.choices[joined.tree == tree]]
-    return _Found(places, bool(joined.cut[tree]), joined.partial[:, tree])
+    return _ShapeChoices(places, bool(joined.truncated[tree]), joined.partial_counts[:, tree])
 
 
-def _keep(key: Hashable, found: _Found) -> None:
-    if found.places.size <= _LARGEST_KEPT:
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        _kept[key] = found
+def _cache_choices(key: Hashable, found: _ShapeChoices) -> None:
+    if found.places.size <= _MAX_CACHED_CELLS:
+        if len(_cache) >= _MAX_CACHED:
+            _cache.clear()
+        _cache[key] = found
 
 
-def _put_down(found: Sequence[_Found], look: Numbers, rows: Numbers, most: int) -> Joined | None:
-    """The choices of each tree, by what was found for its look."""
-    partial = np.bincount(look, minlength=len(found)) @ np.array([each.partial for each in found])
-    if partial.max() > most:
+def _expand(
+    found: Sequence[_ShapeChoices], shape_of_tree: Numbers, rows: Numbers, max_partial: int
+) -> ChoiceTable | None:
+    """Return the choices of each tree, from the choices of its shape."""
+    partial_counts = np.bincount(shape_of_tree, minlength=len(found)) @ np.array(
+        [each.partial_counts for each in found]
+    )
+    if partial_counts.max() > max_partial:
         return None
     sizes = np.array([len(each.places) for each in found])
-    count = sizes[look]
+    count = sizes[shape_of_tree]
     ends = np.cumsum(count)
-    tree = np.repeat(np.arange(len(look)), count)
-    place = np.arange(len(tree)) - (ends - count - (np.cumsum(sizes) - sizes)[look])[tree]
+    tree = np.repeat(np.arange(len(shape_of_tree)), count)
+    place = np.arange(len(tree)) - (ends - count - (np.cumsum(sizes) - sizes)[shape_of_tree])[tree]
     places = np.concatenate([each.places for each in found])[place]
-    cut = np.array([each.cut for each in found])[look]
+    truncated = np.array([each.truncated for each in found])[shape_of_tree]
     choices = rows.ravel().take(places + tree[:, None] * rows.shape[1])
-    return Joined(choices, tree, cut, partial)
+    return ChoiceTable(choices, tree, truncated, partial_counts)

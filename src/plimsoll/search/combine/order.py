@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which choices are taken, and in which order.
+"""Enumerate choices: which ones, in which order, and by which method.
 
-With a limit trees take turns, so that a small answer still spans many of them; without one they come one
-after the other. With a limit trees are also opened in batches, so that a search which has enough has not
-looked at the rest.
+With a limit, choices are taken round-robin over the trees, so that a short result still covers many trees; trees are
+joined in batches, and the search stops when it has enough choices. Without a limit, all choices of a tree follow each
+other. Trees whose partial choices exceed the memory bound are searched by backtracking.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 
 from plimsoll.search.budget import Budget, BudgetExceeded
 from plimsoll.search.combine.backtrack import Choice, Combiner
-from plimsoll.search.combine.memo import join_alike, join_each
+from plimsoll.search.combine.memo import join_by_shape, join_each
 from plimsoll.search.combine.tree_options import options_at
-from plimsoll.search.combine.vectorised import Joined
+from plimsoll.search.combine.vectorised import ChoiceTable
 from plimsoll.search.index.bitset import (
     NONE,
     Mask,
@@ -31,64 +31,68 @@ from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
 from plimsoll.search.request import Order
 
-_Found = tuple[int, Choice]
+_TreeChoice = tuple[int, Choice]
 """A tree and one of its choices."""
 
-_WIDTH = 8
-"""So many partial choices of a tree are followed at least, in case the first ones lead nowhere."""
-_BATCH = 64
-"""So many trees are opened at least."""
-_BATCH_OF_ALL = 8192
-"""So many trees are joined at once when all are wanted."""
-MOST_PARTIAL = 1 << 18
-"""More partial choices at once are not kept: fewer trees are joined at once, or choices are found one by one."""
-_FEW = 1024
-"""So many choices are found faster one by one than by joining the trees in smaller batches."""
-MOST_CELLS = 1 << 19
-"""The same, times the slots of each: 4 MB, of which a step has about three."""
-MOST_OPTIONS = 1 << 20
-"""So many options of all trees that are joined at once."""
-_BLOCK = 1024
-"""So many choices that were found one by one are put into a table at once."""
+_MIN_WIDTH = 8
+"""Minimum of partial choices that are extended per tree, in case the first ones are dead ends."""
+_MIN_BATCH = 64
+"""Minimum of trees in the first batch."""
+_MAX_BATCH = 8192
+"""Maximum of trees that are joined at once without a limit."""
+MAX_PARTIAL = 1 << 18
+"""Maximum of partial choices in memory. Beyond it, fewer trees are joined at once, or a tree is backtracked."""
+_MAX_BACKTRACKED = 1024
+"""Up to this limit, backtracking is faster than joining the trees in smaller batches."""
+MAX_CELLS = 1 << 19
+"""Maximum of partial choices times slots: 4 MB; one step holds about three such tables."""
+MAX_OPTIONS = 1 << 20
+"""Maximum of options of all trees that are joined at once."""
+_TABLE_BLOCK = 1024
+"""Number of backtracked choices that are converted to an array at once."""
 _PARTIAL_PER_CHOICE = 64
-"""The same for each choice that is asked for."""
+"""Partial choices in memory per requested choice."""
 
 
-def choices(index: Index, plan: Plan, order: Order, limit: int | None, most: int, budget: Budget) -> Numbers:
-    """The choices as a table: one row each, one column per slot. None is there twice.
+def find_choices(
+    index: Index, plan: Plan, order: Order, limit: int | None, max_choices: int, budget: Budget
+) -> Numbers:
+    """Return distinct choices as a table: one line per choice, one column per slot.
 
-    Without a limit there are at most `most`, and if there would be more, those that this limit gives. What was found
-    until the budget was exceeded is the result; raises BudgetExceeded if that is nothing.
+    Without a limit, `max_choices` acts as the limit if there are more choices. If the budget is exceeded, the choices
+    found so far are returned; raises BudgetExceeded if there are none.
     """
     shuffle = None if order.shuffle_seed is None else np.random.default_rng(order.shuffle_seed)
-    visit = _Visit(index, plan, shuffle, budget)
-    anchors = visit.anchors()
+    enumeration = _Enumeration(index, plan, shuffle, budget)
+    anchors = enumeration.anchors()
     if limit is None:
-        found = visit.all(anchors, most, in_turns=order.strategy == "breadth-first")
+        found = enumeration.find_all(anchors, max_choices, round_robin=order.strategy == "breadth-first")
     else:
-        found = visit.some(anchors, limit)
+        found = enumeration.find_some(anchors, limit)
     if budget.is_exceeded and not len(found):
         raise BudgetExceeded
     return found if shuffle is None else shuffle.permutation(found)
 
 
-class _Visit:
+class _Enumeration:
+    """The enumeration of the choices of one plan."""
+
     def __init__(self, index: Index, plan: Plan, shuffle: np.random.Generator | None, budget: Budget) -> None:
         self.index = index
         self.plan = plan
         self.shuffle = shuffle
         self.budget = budget
-        self.lenders = {row for slot in plan.slots for row in slot.supply.lenders}
-        self.most_partial = min(MOST_PARTIAL, MOST_CELLS // len(plan.slots))
+        self.sharing_providers = {row for slot in plan.slots for row in slot.supply.sharing_providers}
+        self.max_partial = min(MAX_PARTIAL, MAX_CELLS // len(plan.slots))
 
     def anchors(self) -> Numbers:
-        """The trees to visit. Of those served by the same lenders and nobody of their own, one stands for all."""
+        """Return the anchors to search. Trees served only by the same sharing providers are searched once."""
         anchors = numbers_of(self.plan.anchors, self.index.size)
-        if self.lenders:
-            anchors = anchors[self._unlike(anchors)]
+        if self.sharing_providers:
+            anchors = anchors[self._distinct_anchors(anchors)]
         return anchors if self.shuffle is None else self.shuffle.permutation(anchors)
 
-    def _unlike(self, anchors: Numbers) -> Mask:
+    def _distinct_anchors(self, anchors: Numbers) -> Mask:
         supplies = {id(slot.supply): slot.supply for slot in self.plan.slots}.values()
         own = NONE
         for supply in supplies:
@@ -97,188 +101,201 @@ class _Visit:
         dependent = anchors[~keep]
         kind = np.zeros(len(dependent), np.int64)
         for supply in supplies:
-            for lent_to in supply.lenders.values():
-                served = mask_of(lent_to, self.index.size)[dependent]
+            for shared_anchors in supply.sharing_providers.values():
+                served = mask_of(shared_anchors, self.index.size)[dependent]
                 _, kind = np.unique(kind * 2 + served, return_inverse=True)
         keep[np.flatnonzero(~keep)[np.unique(kind, return_index=True)[1]]] = True
         return keep
 
-    def all(self, anchors: Numbers, most: int, in_turns: bool) -> Numbers:
-        """Trees that have to be searched one choice after the other come last, in case that the budget is exceeded."""
-        parts: list[Joined] = []
-        hard: list[tuple[int, Numbers]] = []
+    def find_all(self, anchors: Numbers, max_choices: int, round_robin: bool) -> Numbers:
+        """Return all choices. Trees that must be backtracked come last, in case the budget is exceeded."""
+        parts: list[ChoiceTable] = []
+        too_large: list[tuple[int, Numbers]] = []
         count = 0
-        batch = min(_BATCH_OF_ALL, self._largest_batch(anchors))
+        batch = min(_MAX_BATCH, self._largest_batch(anchors))
         try:
             for start in range(0, len(anchors), batch):
-                for here, part in self._joined(anchors[start : start + batch], None, self.most_partial):
+                for here, part in self._join_in_parts(anchors[start : start + batch], None, self.max_partial):
                     if part is None:
-                        hard.append((len(parts), here))
+                        too_large.append((len(parts), here))
                         continue
                     parts.append(part)
                     count += len(part.choices)
-                    if count > most:
-                        return self.some(anchors, most)
+                    if count > max_choices:
+                        return self.find_some(anchors, max_choices)
                     self.budget.check()
-            for place, here in reversed(hard):
-                parts.insert(place, self._one_by_one(here, most + 1))
+            for place, here in reversed(too_large):
+                parts.insert(place, self._backtrack(here, max_choices + 1))
                 count += len(parts[place].choices)
-                if count > most:
-                    return self.some(anchors, most)
+                if count > max_choices:
+                    return self.find_some(anchors, max_choices)
                 self.budget.check()
         except BudgetExceeded:
             pass
-        if in_turns or not parts:
-            return self._once(self._in_turns(parts))
-        return self._once(np.concatenate([part.choices for part in parts]))
+        if round_robin or not parts:
+            return self._without_duplicates(self._round_robin(parts))
+        return self._without_duplicates(np.concatenate([part.choices for part in parts]))
 
-    def some(self, anchors: Numbers, limit: int) -> Numbers:
-        """So many choices if there are as many: the first ones of all trees, then the second ones."""
-        best = self._in_turns([])
+    def find_some(self, anchors: Numbers, limit: int) -> Numbers:
+        """Return up to `limit` choices: the first choice of each tree, then the second of each, and so on."""
+        best = self._round_robin([])
         try:
-            for found in self._growing(anchors, limit):
+            for found in self._deepening(anchors, limit):
                 if len(found) > len(best):
                     best = found
         except BudgetExceeded:
             pass
         return best[:limit]
 
-    def _growing(self, anchors: Numbers, limit: int) -> Iterator[Numbers]:
-        """Yield all choices found so far after each batch, until there are enough or no more. Raises BudgetExceeded."""
-        width = max(_WIDTH, -(-limit // len(anchors)))
-        most = min(self.most_partial, _PARTIAL_PER_CHOICE * max(limit, _BATCH))
+    def _deepening(self, anchors: Numbers, limit: int) -> Iterator[Numbers]:
+        """Yield all choices found so far after each batch, until there are enough or no more. Raises BudgetExceeded.
+
+        Starts with few partial choices per tree, and multiplies them by 8 for trees that were truncated.
+        """
+        width = max(_MIN_WIDTH, -(-limit // len(anchors)))
+        max_partial = min(self.max_partial, _PARTIAL_PER_CHOICE * max(limit, _MIN_BATCH))
         largest_batch = self._largest_batch(anchors)
-        finished: list[Joined] = []
+        finished: list[ChoiceTable] = []
         while True:
-            parts: list[Joined] = []
+            parts: list[ChoiceTable] = []
             batches: list[Numbers] = []
-            found = self._once(self._in_turns(finished))
+            found = self._without_duplicates(self._round_robin(finished))
             yield found
-            start, batch = 0, min(max(limit, _BATCH), largest_batch)
+            start, batch = 0, min(max(limit, _MIN_BATCH), largest_batch)
             while start < len(anchors) and len(found) < limit:
-                with contextlib.suppress(
-                    BudgetExceeded
-                ):  # raised again below, after what was found here is given
-                    for here, part in self._joined(anchors[start : start + batch], width, most, limit > _FEW):
+                # The check below raises it again, after the choices of this batch were yielded.
+                with contextlib.suppress(BudgetExceeded):
+                    for here, part in self._join_in_parts(
+                        anchors[start : start + batch], width, max_partial, limit > _MAX_BACKTRACKED
+                    ):
                         batches.append(here)
-                        parts.append(part or self._one_by_one(here, limit if limit <= _FEW else width))
-                found = self._once(self._in_turns([*finished, *parts]))
+                        parts.append(
+                            part or self._backtrack(here, limit if limit <= _MAX_BACKTRACKED else width)
+                        )
+                found = self._without_duplicates(self._round_robin([*finished, *parts]))
                 yield found
                 self.budget.check()
                 start += batch
                 batch = min(2 * batch, largest_batch)
-            if len(found) >= limit or not any(part.cut.any() for part in parts):
+            if len(found) >= limit or not any(part.truncated.any() for part in parts):
                 return
-            # A tree that gave something has more of it; one whose partial choices all failed is a hard one.
-            barren = [here[part.cut & ~part.found] for here, part in zip(batches, parts, strict=True)]
-            fertile = [here[part.cut & part.found] for here, part in zip(batches, parts, strict=True)]
-            finished += [part.finished() for part in parts]
-            finished.append(self._one_by_one(np.concatenate(barren), limit))
-            anchors = np.concatenate(fertile)
+            # Truncated trees with a choice are joined again with more width; trees without one are backtracked.
+            empty_trees = [
+                here[part.truncated & ~part.has_choice] for here, part in zip(batches, parts, strict=True)
+            ]
+            productive_trees = [
+                here[part.truncated & part.has_choice] for here, part in zip(batches, parts, strict=True)
+            ]
+            finished += [part.without_truncated() for part in parts]
+            finished.append(self._backtrack(np.concatenate(empty_trees), limit))
+            anchors = np.concatenate(productive_trees)
             width *= 8
 
     def _largest_batch(self, anchors: Numbers) -> int:
-        """So many trees that their options, of all supplies, stay within a bound of memory."""
+        """Return the number of trees whose options, of all supplies, stay within MAX_OPTIONS."""
         cells = 0
         for supply in {id(slot.supply): slot.supply for slot in self.plan.slots}.values():
-            cells += supply.rows.bit_count() + sum(map(int.bit_count, supply.lenders.values()))
-        return max(1, MOST_OPTIONS * len(anchors) // max(cells, 1))
+            cells += supply.rows.bit_count() + sum(map(int.bit_count, supply.sharing_providers.values()))
+        return max(1, MAX_OPTIONS * len(anchors) // max(cells, 1))
 
-    def _joined(
-        self, anchors: Numbers, width: int | None, most: int, split: bool = True
-    ) -> Iterator[tuple[Numbers, Joined | None]]:
-        """The choices at these trees, in as many parts as it takes for each to fit in memory.
+    def _join_in_parts(
+        self, anchors: Numbers, width: int | None, max_partial: int, split: bool = True
+    ) -> Iterator[tuple[Numbers, ChoiceTable | None]]:
+        """Yield the choices of these trees, in as many parts as needed for each to fit in memory.
 
-        None for a tree that does not fit alone, or for all trees if they must not be split and do not fit together.
+        Yields None for a tree that does not fit alone, or for all trees if `split` is False and they do not fit.
         """
         pending = [anchors]
         while pending:
             here = pending.pop()
-            part = self._join(here, width, most)
+            part = self._join(here, width, max_partial)
             if part is not None or not split or len(here) == 1:
                 yield here, part
             else:
                 half = len(here) // 2
                 pending += [here[half:], here[:half]]
 
-    def _join(self, anchors: Numbers, width: int | None, most: int) -> Joined | None:
-        if self.lenders or self.shuffle is not None:
-            return join_each(self.index, self.plan, anchors, width, most, self.budget, self.shuffle)
-        return join_alike(self.index, self.plan, anchors, width, most, self.budget)
+    def _join(self, anchors: Numbers, width: int | None, max_partial: int) -> ChoiceTable | None:
+        if self.sharing_providers or self.shuffle is not None:
+            return join_each(self.index, self.plan, anchors, width, max_partial, self.budget, self.shuffle)
+        return join_by_shape(self.index, self.plan, anchors, width, max_partial, self.budget)
 
-    def _one_by_one(self, anchors: Numbers, limit: int) -> Joined:
-        """Up to `limit` choices; if there are so many, each tree may have more."""
+    def _backtrack(self, anchors: Numbers, limit: int) -> ChoiceTable:
+        """Return up to `limit` choices by backtracking; when the limit is reached, all trees count as truncated."""
         options = options_at(self.index, self.plan, anchors, self.budget, self.shuffle)
         combiner = Combiner(self.index, self.plan, self.budget)
         trees = (
             ((tree, choice) for choice in combiner.at(tree, [option.at(tree) for option in options]))
             for tree in range(len(anchors))
         )
-        found = _taking_turns(trees)
-        table = self._table(islice(self._each_once(found) if self.lenders else found, limit))
+        found = _take_round_robin(trees)
+        table = self._table(islice(self._skip_duplicates(found) if self.sharing_providers else found, limit))
         table = table[np.argsort(table[:, 0], kind="stable")]
         nothing = np.zeros(len(anchors), np.int64)
-        return Joined(table[:, 1:], table[:, 0], np.full(len(anchors), len(table) == limit), nothing)
+        return ChoiceTable(table[:, 1:], table[:, 0], np.full(len(anchors), len(table) == limit), nothing)
 
-    def _table(self, found: Iterator[_Found]) -> Numbers:
-        """The tree and the choice of each, as far as the budget goes. Tuples take ten times the memory of the table."""
+    def _table(self, found: Iterator[_TreeChoice]) -> Numbers:
+        """Return trees and choices as an array, until the budget is exceeded. Tuples need ten times the memory."""
         blocks = [np.empty((0, 1 + len(self.plan.slots)), np.int64)]
         block: list[tuple[int, ...]] = []
         with contextlib.suppress(BudgetExceeded):  # the next check raises it again
             for tree, choice in found:
                 block.append((tree, *choice))
-                if len(block) == _BLOCK:
+                if len(block) == _TABLE_BLOCK:
                     blocks.append(np.array(block))
                     block.clear()
         if block:
             blocks.append(np.array(block))
         return np.concatenate(blocks)
 
-    def _in_turns(self, parts: Sequence[Joined]) -> Numbers:
+    def _round_robin(self, parts: Sequence[ChoiceTable]) -> Numbers:
+        """Return the choices of all parts, sorted by their rank within their tree."""
         if not parts:
             return np.empty((0, len(self.plan.slots)), np.int64)
-        turns = np.concatenate([part.turn for part in parts])
-        turns = turns.astype(np.min_scalar_type(turns.max(initial=0)))  # small numbers are sorted faster
+        ranks = np.concatenate([part.rank_in_tree for part in parts])
+        ranks = ranks.astype(np.min_scalar_type(ranks.max(initial=0)))  # small numbers are sorted faster
         found: Numbers = np.concatenate([part.choices for part in parts])
-        return found[np.argsort(turns, kind="stable")]
+        return found[np.argsort(ranks, kind="stable")]
 
-    def _once(self, found: Numbers) -> Numbers:
-        """Without repetitions. Only what lenders do without anybody else can be found at several trees."""
-        if not self.lenders or not len(found):
+    def _without_duplicates(self, found: Numbers) -> Numbers:
+        """Remove duplicates. Only choices made of sharing providers alone can be found at several trees."""
+        if not self.sharing_providers or not len(found):
             return found
-        lends = np.zeros(self.index.size, np.bool_)
-        lends[list(self.lenders)] = True
-        suspects = np.all(lends[found], axis=1)
-        keep = ~suspects
-        seen: set[Choice] = set()
-        for place, choice in zip(np.flatnonzero(suspects).tolist(), found[suspects].tolist(), strict=True):
+        is_sharing = np.zeros(self.index.size, np.bool_)
+        is_sharing[list(self.sharing_providers)] = True
+        only_sharing = np.all(is_sharing[found], axis=1)
+        keep = ~only_sharing
+        yielded: set[Choice] = set()
+        for place, choice in zip(
+            np.flatnonzero(only_sharing).tolist(), found[only_sharing].tolist(), strict=True
+        ):
             self.budget.pause_if_due()
-            if tuple(choice) not in seen:
-                seen.add(tuple(choice))
+            if tuple(choice) not in yielded:
+                yielded.add(tuple(choice))
                 keep[place] = True
         once: Numbers = found[keep]
         return once
 
-    def _each_once(self, found: Iterator[_Found]) -> Iterator[_Found]:
-        """The same, on the way."""
-        seen: set[Choice] = set()
+    def _skip_duplicates(self, found: Iterator[_TreeChoice]) -> Iterator[_TreeChoice]:
+        """Remove duplicates from an iterator."""
+        yielded: set[Choice] = set()
         for tree, choice in found:
-            if self.lenders.issuperset(choice):
-                if choice in seen:
+            if self.sharing_providers.issuperset(choice):
+                if choice in yielded:
                     continue
-                seen.add(choice)
+                yielded.add(choice)
             yield tree, choice
 
 
-def _taking_turns(trees: Iterable[Iterator[_Found]]) -> Iterator[_Found]:
-    """One choice of each tree, then a second of each, and so on. A tree is opened when its first turn comes."""
+def _take_round_robin(trees: Iterable[Iterator[_TreeChoice]]) -> Iterator[_TreeChoice]:
+    """Yield one choice of each tree, then a second of each, and so on. A tree is started at its first choice."""
     while True:
-        waiting: list[Iterator[_Found]] = []
+        unfinished: list[Iterator[_TreeChoice]] = []
         for tree in trees:
             found = next(tree, None)
             if found is not None:
                 yield found
-                waiting.append(tree)
-        if not waiting:
+                unfinished.append(tree)
+        if not unfinished:
             return
-        trees = waiting
+        trees = unfinished

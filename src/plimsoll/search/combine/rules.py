@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the choices for several slots must keep among each other, within one tree.
+"""The rules between the slots of a plan, for backtracking within one tree.
 
-The combination asks each rule which providers a slot may still take (`allowed` is exact: nothing it lets
-through has to be taken back), and tells it what was taken and, in reverse order, released. Providers are bits
-of small integers: a tree numbers its own.
+The backtracking calls `allowed` for the providers that a slot may still take, `take` for each provider taken, and
+`release` in reverse order. `allowed` is exact: a provider that it returns breaks no rule. Providers are bits of small
+integers; each tree numbers its own providers.
 """
 
 from __future__ import annotations
@@ -24,19 +24,21 @@ def bits_of(mask: Bits) -> Iterator[Bit]:
 
 
 class Rule(Protocol):
-    def allowed(self, depth: int, mask: Bits) -> Bits: ...
+    def allowed(self, depth: int, mask: Bits) -> Bits:
+        """Return the providers of `mask` that the slot at this depth may take."""
+        ...
 
     def take(self, depth: int, bit: Bit) -> None: ...
 
     def release(self, depth: int, bit: Bit) -> None: ...
 
     def state(self) -> Hashable:
-        """All that decides what is allowed from here on."""
+        """Return a value that determines all later results of `allowed`."""
         ...
 
 
 class Isolation:
-    """Each group with a suffix has a provider to itself."""
+    """No two groups with a suffix have the same provider."""
 
     def __init__(self) -> None:
         self.taken: Bits = 0
@@ -55,14 +57,14 @@ class Isolation:
 
 
 class Capacity:
-    """Of one resource class, several slots together take no more from a provider than there is room for."""
+    """For one resource class, the slots together take no more from a provider than it has room for."""
 
     def __init__(self, amounts: Mapping[int, int], room: Mapping[Bit, int]) -> None:
         self.amounts = amounts
-        """By depth."""
+        """Amount by depth."""
         self.left = dict(room)
         self.full: dict[int, Bits] = dict.fromkeys(amounts.values(), 0)
-        """Who cannot take one more piece of this size."""
+        """By amount: the providers without room for this amount."""
 
     def allowed(self, depth: int, mask: Bits) -> Bits:
         return mask & ~self.full[self.amounts[depth]]
@@ -83,14 +85,14 @@ class Capacity:
         return tuple(self.left.values())
 
 
-class Subtree:
-    """One of the providers that the groups take is the ancestor of all the others (or there is only one)."""
+class SameSubtree:
+    """same_subtree: one of the providers taken is an ancestor of all the others (or there is only one)."""
 
-    def __init__(self, lineage: Mapping[Bit, Bits], ahead: Mapping[int, Bits]) -> None:
-        self.lineage = lineage
-        """A provider and those above it, as far as they are a choice at all."""
-        self.ahead = ahead
-        """By depth: who may still be chosen by the groups that come later."""
+    def __init__(self, ancestors: Mapping[Bit, Bits], later_options: Mapping[int, Bits]) -> None:
+        self.ancestors = ancestors
+        """Each provider with its ancestors, as far as they are options."""
+        self.later_options = later_options
+        """By depth: the options of the slots that are filled later."""
         self.members: list[Bits] = [0]
         self.common: list[Bits] = [-1]
         """The common ancestors of the members."""
@@ -99,16 +101,16 @@ class Subtree:
         members, common = self.members[-1], self.common[-1]
         if not members:
             return mask
-        tops = members | self.ahead[depth]
+        tops = members | self.later_options[depth]
         allowed = mask & common
         for bit in bits_of(mask & ~common):
-            if self.lineage[bit] & common & tops:
+            if self.ancestors[bit] & common & tops:
                 allowed |= bit
         return allowed
 
     def take(self, depth: int, bit: Bit) -> None:
         self.members.append(self.members[-1] | bit)
-        self.common.append(self.common[-1] & self.lineage[bit])
+        self.common.append(self.common[-1] & self.ancestors[bit])
 
     def release(self, depth: int, bit: Bit) -> None:
         self.members.pop()
@@ -118,20 +120,20 @@ class Subtree:
         return self.members[-1]
 
 
-class Together:
-    """The providers that serve the group without suffix have each required trait among them."""
+class RequiredTraits:
+    """Each required trait is on at least one of the providers that serve the group without suffix."""
 
-    def __init__(self, required: Sequence[Bits], ahead: Mapping[int, Bits]) -> None:
+    def __init__(self, required: Sequence[Bits], later_options: Mapping[int, Bits]) -> None:
         self.required = required
-        """Who has it, for each requirement."""
-        self.ahead = ahead
+        """For each required trait, the providers that have it."""
+        self.later_options = later_options
         self.taken: list[Bits] = [0]
 
     def allowed(self, depth: int, mask: Bits) -> Bits:
-        hopeful = self.taken[-1] | self.ahead[depth]
-        for having in self.required:
-            if not having & hopeful:
-                mask &= having
+        reachable = self.taken[-1] | self.later_options[depth]
+        for trait_rows in self.required:
+            if not trait_rows & reachable:
+                mask &= trait_rows
         return mask
 
     def take(self, depth: int, bit: Bit) -> None:
@@ -144,22 +146,22 @@ class Together:
         return self.taken[-1]
 
 
-class OneOfTree:
-    """No two providers of one tree, for clients that do not know of trees."""
+class OnePerTree:
+    """No two providers of one tree, for microversions before nested providers."""
 
-    def __init__(self, relatives: Mapping[Bit, Bits]) -> None:
-        self.relatives = relatives
-        """The others of the same tree."""
-        self.barred: list[Bits] = [0]
+    def __init__(self, same_tree: Mapping[Bit, Bits]) -> None:
+        self.same_tree = same_tree
+        """For each provider, the others of its tree."""
+        self.excluded: list[Bits] = [0]
 
     def allowed(self, depth: int, mask: Bits) -> Bits:
-        return mask & ~self.barred[-1]
+        return mask & ~self.excluded[-1]
 
     def take(self, depth: int, bit: Bit) -> None:
-        self.barred.append(self.barred[-1] | self.relatives[bit])
+        self.excluded.append(self.excluded[-1] | self.same_tree[bit])
 
     def release(self, depth: int, bit: Bit) -> None:
-        self.barred.pop()
+        self.excluded.pop()
 
     def state(self) -> Hashable:
-        return self.barred[-1]
+        return self.excluded[-1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""For some trees, who may be chosen for each slot: the supply of a plan, sorted by tree."""
+"""The options of each slot at each tree: the supply of a plan, grouped by tree."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from plimsoll.search.plan import Plan
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Options:
-    """The rows that may be chosen for one slot. Trees are counted as the anchors were given."""
+    """The rows that may be chosen for one slot. Trees are numbered in the order of the anchors."""
 
     rows: Numbers
-    """First all rows of the first tree, then those of the second, and so on."""
+    """The rows of the first tree, then of the second, and so on."""
     start: Numbers
     count: Numbers
 
@@ -36,30 +36,30 @@ def options_at(
     budget: Budget,
     shuffle: np.random.Generator | None = None,
 ) -> list[Options]:
-    """The options for each slot. Slots with the same supply get the same object."""
+    """Return the options of each slot. Slots with the same supply share one object."""
     tree_of = np.full(index.size, -1, np.int64)
     tree_of[anchors] = np.arange(len(anchors))
     roots = rows_of_numbers(anchors, index.size)
-    near = index.below(roots)
-    made: dict[int, Options] = {}
+    tree_rows = index.rows_of_trees(roots)
+    options_by_supply: dict[int, Options] = {}
     for slot in plan.slots:
-        if id(slot.supply) not in made:
-            rows = numbers_of(slot.supply.rows & near, index.size)
+        if id(slot.supply) not in options_by_supply:
+            rows = numbers_of(slot.supply.rows & tree_rows, index.size)
             tree = tree_of[index.root_by_row()[rows]]
-            for lender, lent_to in slot.supply.lenders.items():
-                served = tree_of[numbers_of(lent_to & roots, index.size)]
-                rows = np.concatenate([rows, np.full(len(served), lender)])
+            for sharing_provider, shared_anchors in slot.supply.sharing_providers.items():
+                served = tree_of[numbers_of(shared_anchors & roots, index.size)]
+                rows = np.concatenate([rows, np.full(len(served), sharing_provider)])
                 tree = np.concatenate([tree, served])
                 budget.check()
-            made[id(slot.supply)] = _sorted(rows, tree, len(anchors), shuffle)
+            options_by_supply[id(slot.supply)] = _group_by_tree(rows, tree, len(anchors), shuffle)
             budget.check()
-    return [made[id(slot.supply)] for slot in plan.slots]
+    return [options_by_supply[id(slot.supply)] for slot in plan.slots]
 
 
-def _sorted(rows: Numbers, tree: Numbers, trees: int, shuffle: np.random.Generator | None) -> Options:
+def _group_by_tree(rows: Numbers, tree: Numbers, trees: int, shuffle: np.random.Generator | None) -> Options:
     if shuffle is not None:
-        mixed = shuffle.permutation(len(rows))
-        rows, tree = rows[mixed], tree[mixed]
+        shuffled = shuffle.permutation(len(rows))
+        rows, tree = rows[shuffled], tree[shuffled]
     if (tree[1:] < tree[:-1]).any():
         order = np.argsort(tree, kind="stable")
         rows, tree = rows[order], tree[order]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""All ways to fill the slots of a plan, for many trees at once: slot by slot, a table of partial choices grows.
+"""Vectorised combination: fill the slots of a plan for many trees at once, in a table of partial choices.
 
-After each slot the choices that broke a rule are dropped, and of each tree only as many are kept as were asked
-for. Trees of which choices were left out that way are told, so that the caller can come back for more; what
-would not fit in memory is given up, and `combine` finds it one by one.
+After each slot, choices that break a rule are removed, and at most `width` choices per tree are kept. Trees that lost
+choices this way are marked as truncated, so that the caller can repeat them with more width. A table that would exceed
+the memory bound is abandoned; `order.py` then splits the trees or uses `backtrack.py`.
 """
 
 from __future__ import annotations
@@ -21,41 +21,43 @@ from plimsoll.search.index.bitset import Mask, Numbers, mask_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
 
-_AHEAD = 16
-"""So many times the partial choices that are kept are looked at, as most rules leave many of them."""
+_EXPANSION_FACTOR = 16
+"""Partial choices that are examined per choice that is kept; the rules remove some of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Joined:
-    """Choices (one row each, one column per slot), the tree of each, in the order of the trees."""
+class ChoiceTable:
+    """Choices (one line each, one column per slot) and the tree of each, sorted by tree."""
 
     choices: Numbers
     tree: Numbers
-    cut: Mask
-    """By tree: whether it may have more."""
-    partial: Numbers
-    """How many partial choices were looked at, slot after slot; by tree, where that is known."""
+    truncated: Mask
+    """By tree: whether it may have more choices."""
+    partial_counts: Numbers
+    """The number of partial choices examined, by slot and, after `join`, by tree."""
 
     @property
-    def turn(self) -> Numbers:
+    def rank_in_tree(self) -> Numbers:
         """0 for the first choice of each tree, 1 for its second, and so on."""
-        return _turn(self.tree)
+        return _rank_in_tree(self.tree)
 
     @property
-    def found(self) -> Mask:
-        """By tree: whether anything was found."""
-        found = np.zeros_like(self.cut)
+    def has_choice(self) -> Mask:
+        """By tree: whether it has a choice."""
+        found = np.zeros_like(self.truncated)
         found[self.tree] = True
         return found
 
-    def finished(self) -> Joined:
-        """Without the trees that may have more."""
-        keep = ~self.cut[self.tree]
-        return Joined(self.choices[keep], self.tree[keep], np.zeros_like(self.cut), self.partial)
+    def without_truncated(self) -> ChoiceTable:
+        """Return a table without the truncated trees."""
+        keep = ~self.truncated[self.tree]
+        return ChoiceTable(
+            self.choices[keep], self.tree[keep], np.zeros_like(self.truncated), self.partial_counts
+        )
 
 
-def in_order(counts: Sequence[int]) -> tuple[int, ...]:
-    """The slots in the order in which they are filled, by how many options they have in all: few first."""
+def fill_order(counts: Sequence[int]) -> tuple[int, ...]:
+    """Return the slots in the order in which they are filled: fewest options first."""
     return tuple(sorted(range(len(counts)), key=counts.__getitem__))
 
 
@@ -65,93 +67,92 @@ def join(
     options: Sequence[Options],
     order: Sequence[int],
     width: int | None,
-    most: int,
+    max_partial: int,
     budget: Budget,
-) -> Joined | None:
-    """The slots are filled in this order, and up to `width` partial choices of each tree are followed.
+) -> ChoiceTable | None:
+    """Fill the slots in this order, extending up to `width` partial choices per tree (None: all).
 
-    None if there are more than `most` in all. Each step on all of them together takes about a millisecond at most;
-    the budget is checked between two steps. Raises BudgetExceeded.
+    Returns None if there are more than `max_partial` partial choices. Each step on the whole table takes at most about
+    a millisecond; the budget is checked between steps. Raises BudgetExceeded.
     """
-    rules = _Rules(index, plan, options, budget)
+    rules = _ColumnRules(index, plan, options, budget)
     trees = len(options[0].count)
     tree = np.arange(trees)
-    cut = np.zeros(trees, np.bool_)
+    truncated = np.zeros(trees, np.bool_)
     chosen: dict[int, Numbers] = {}
-    partial: list[Numbers] = []
+    partial_counts: list[Numbers] = []
     for number in order:
         budget.check()
         option = options[number]
         if width is not None:
-            enough = _enough(tree, option.count, width * _AHEAD, cut)
-            tree, chosen = _only(tree, chosen, enough, budget)
+            within_limit = _limit_expansion(tree, option.count, width * _EXPANSION_FACTOR, truncated)
+            tree, chosen = _select(tree, chosen, within_limit, budget)
         count = option.count[tree]
         ends = np.cumsum(count)
         total = int(ends[-1]) if len(ends) else 0
-        if total > most:
+        if total > max_partial:
             return None
         base = np.repeat(np.arange(len(tree)), count)
         place = np.arange(total) - (ends - count - option.start[tree])[base]
-        tree, chosen = _only(tree, chosen, base, budget)
-        partial.append(np.bincount(tree, minlength=trees))
+        tree, chosen = _select(tree, chosen, base, budget)
+        partial_counts.append(np.bincount(tree, minlength=trees))
         chosen[number] = option.rows[place]
-        keep = rules.kept(chosen, number, place)
+        keep = rules.check(chosen, number, place)
         if width is not None:
-            keep = _first(tree, keep, width, cut)
-        tree, chosen = _only(tree, chosen, keep, budget)
+            keep = _limit_per_tree(tree, keep, width, truncated)
+        tree, chosen = _select(tree, chosen, keep, budget)
     choices = np.column_stack([chosen[number] for number in range(len(options))])
-    return Joined(choices, tree, cut, np.array(partial))
+    return ChoiceTable(choices, tree, truncated, np.array(partial_counts))
 
 
-def _only(
-    tree: Numbers, chosen: dict[int, Numbers], which: Numbers | Mask | None, budget: Budget
+def _select(
+    tree: Numbers, chosen: dict[int, Numbers], selected: Numbers | Mask | None, budget: Budget
 ) -> tuple[Numbers, dict[int, Numbers]]:
-    if which is None:
+    if selected is None:
         return tree, chosen
-    if which.dtype == np.bool_:
-        which = np.flatnonzero(which)
+    if selected.dtype == np.bool_:
+        selected = np.flatnonzero(selected)
     for number in chosen:
-        chosen[number] = chosen[number][
-            which
-        ]  # one after the other: all columns twice would take much memory
+        # One column at a time: copies of all columns at once would need twice the memory.
+        chosen[number] = chosen[number][selected]
         budget.check()
-    return tree[which], chosen
+    return tree[selected], chosen
 
 
-def _enough(tree: Numbers, count: Numbers, most: int, cut: Mask) -> Mask | None:
-    """Of each tree the first partial choices that have `most` continuations; marks the trees with more."""
-    if int(count[tree].sum()) <= most:
+def _limit_expansion(tree: Numbers, count: Numbers, max_partial: int, truncated: Mask) -> Mask | None:
+    """Select, per tree, the first partial choices with `max_partial` extensions in total; mark trees with more."""
+    if int(count[tree].sum()) <= max_partial:
         return None
-    continued = np.cumsum(count[tree]) - count[tree]
+    extensions_before = np.cumsum(count[tree]) - count[tree]
     first = np.searchsorted(tree, np.arange(len(count)))
-    before = continued - np.append(continued, 0)[first][tree]
-    enough: Mask = before < most
-    cut[tree[~enough]] = True
-    return enough
+    before = extensions_before - np.append(extensions_before, 0)[first][tree]
+    within_limit: Mask = before < max_partial
+    truncated[tree[~within_limit]] = True
+    return within_limit
 
 
-def _turn(tree: Numbers) -> Numbers:
+def _rank_in_tree(tree: Numbers) -> Numbers:
     count = np.bincount(tree)
     return np.arange(len(tree)) - (np.cumsum(count) - count)[tree]
 
 
-def _first(tree: Numbers, keep: Mask | None, width: int, cut: Mask) -> Mask | None:
-    """Of those to keep only the first `width` of each tree; marks the trees where there were more."""
+def _limit_per_tree(tree: Numbers, keep: Mask | None, width: int, truncated: Mask) -> Mask | None:
+    """Keep only the first `width` choices of each tree; mark trees that had more as truncated."""
     kept = tree if keep is None else tree[keep]
     if len(kept) <= width:
         return keep
-    over = _turn(kept) >= width
+    over = _rank_in_tree(kept) >= width
     if not over.any():
         return keep
-    cut[kept[over]] = True
+    truncated[kept[over]] = True
     if keep is None:
         return ~over
     keep[keep] = ~over
     return keep
 
 
-class _Rules:
-    """The rules of `rules.py` once more, for whole columns of choices."""
+class _ColumnRules:
+    """The rules of `rules.py`, applied to whole columns of choices."""
 
     def __init__(self, index: Index, plan: Plan, options: Sequence[Options], budget: Budget) -> None:
         self.index = index
@@ -160,24 +161,24 @@ class _Rules:
         self.options = options
         self.rooms: dict[tuple[str, int], Numbers] = {}
         self.contended = plan.contended()
-        self.unsuffixed = plan.numbers("")
+        self.unsuffixed = plan.slots_of_group("")
         self.subtrees = plan.subtree_numbers()
-        self.having = [mask_of(having, index.size) for having in plan.together]
+        self.trait_rows = [mask_of(trait_rows, index.size) for trait_rows in plan.required_traits]
 
-    def kept(self, chosen: dict[int, Numbers], new: int, place: Numbers) -> Mask | None:
-        """Which partial choices are still good now that slot `new` was filled, from these places of its options.
+    def check(self, chosen: dict[int, Numbers], new: int, place: Numbers) -> Mask | None:
+        """Return a mask of the partial choices that break no rule after slot `new` was filled; None: all of them.
 
-        None says: all.
+        `place` is the index of each chosen row in the options of the slot.
         """
         keep: Mask | None = None
-        for check in chain(
+        for passed in chain(
             self._isolated(chosen, new),
             self._with_room(chosen, new, place),
-            self._one_of_tree(chosen, new),
-            self._together(chosen, new),
+            self._one_per_tree(chosen, new),
+            self._has_required_traits(chosen, new),
             self._in_subtree(chosen, new),
         ):
-            keep = check if keep is None else keep & check
+            keep = passed if keep is None else keep & passed
             self.budget.check()
         return keep
 
@@ -202,49 +203,49 @@ class _Rules:
     def _rooms(self, name: str, options: Options) -> Numbers:
         rooms = self.rooms.get((name, id(options)))
         if rooms is None:
-            rooms = self.rooms[name, id(options)] = self.index.stock(name).room_by_row(self.index.size)[
-                options.rows
-            ]
+            rooms = self.rooms[name, id(options)] = self.index.class_column(name).room_by_row(
+                self.index.size
+            )[options.rows]
         return rooms
 
-    def _one_of_tree(self, chosen: dict[int, Numbers], new: int) -> Iterator[Mask]:
+    def _one_per_tree(self, chosen: dict[int, Numbers], new: int) -> Iterator[Mask]:
         slots = self.plan.slots
-        if self.plan.one_of_tree and slots[new].resources:
+        if self.plan.one_per_tree and slots[new].resources:
             roots = self.index.root_by_row()
             for done, rows in chosen.items():
                 if done != new and slots[done].resources:
                     yield (rows == chosen[new]) | (roots[rows] != roots[chosen[new]])
 
-    def _together(self, chosen: dict[int, Numbers], new: int) -> Iterator[Mask]:
-        if not self.having or new not in self.unsuffixed or not chosen.keys() >= set(self.unsuffixed):
+    def _has_required_traits(self, chosen: dict[int, Numbers], new: int) -> Iterator[Mask]:
+        if not self.trait_rows or new not in self.unsuffixed or not chosen.keys() >= set(self.unsuffixed):
             return
-        for having in self.having:
-            check = having[chosen[new]]
+        for trait_rows in self.trait_rows:
+            check = trait_rows[chosen[new]]
             for number in self.unsuffixed:
                 if number != new:
-                    check = check | having[chosen[number]]
+                    check = check | trait_rows[chosen[number]]
                     self.budget.check()
             yield check
 
     def _in_subtree(self, chosen: dict[int, Numbers], new: int) -> Iterator[Mask]:
         for numbers in self.subtrees:
             if new in numbers and chosen.keys() >= set(numbers):
-                yield self._have_top([chosen[number] for number in numbers])
+                yield self._one_is_ancestor_of_all([chosen[number] for number in numbers])
 
-    def _have_top(self, members: Sequence[Numbers]) -> Mask:
-        """Whether one of the members is the ancestor of all."""
+    def _one_is_ancestor_of_all(self, members: Sequence[Numbers]) -> Mask:
+        """Return, for each choice, whether one of its members is an ancestor of all members."""
         parents = self.index.parent_by_row()
         tops = [np.ones(len(members[0]), np.bool_) for _ in members]
         for member in members:
             above = [np.zeros(len(member), np.bool_) for _ in members]
-            climber = member
-            while (climber >= 0).any():
-                for seen, other in zip(above, members, strict=True):
-                    np.logical_or(seen, climber == other, out=seen)
+            ancestor = member
+            while (ancestor >= 0).any():
+                for is_ancestor, other in zip(above, members, strict=True):
+                    np.logical_or(is_ancestor, ancestor == other, out=is_ancestor)
                     self.budget.check()
-                climber = np.where(climber >= 0, parents[climber], np.int64(-1))
-            tops = [top & seen for top, seen in zip(tops, above, strict=True)]
-        has_top = tops[0]
+                ancestor = np.where(ancestor >= 0, parents[ancestor], np.int64(-1))
+            tops = [top & is_ancestor for top, is_ancestor in zip(tops, above, strict=True)]
+        has_ancestor = tops[0]
         for top in tops[1:]:
-            has_top = has_top | top
-        return has_top
+            has_ancestor = has_ancestor | top
+        return has_ancestor

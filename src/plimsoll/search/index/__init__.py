@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The providers as rows, columns and bitsets, for the search."""
+"""The search index: providers as rows, columns and bitsets."""

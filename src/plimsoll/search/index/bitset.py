@@ -3,7 +3,7 @@
 """Sets of rows as plain integers: bit n is set when row n is in the set.
 
 An integer is immutable, a set of 100,000 rows takes 12 KB, and `&`, `|` and `bit_count` on it cost
-microseconds. Masks (one bool per row) are the form in which NumPy works; these functions go between the two.
+microseconds. NumPy works on masks (one bool per row); these functions convert between the two.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 Numbers: TypeAlias = NDArray[np.int64]
 
 NONE: RowSet = 0
-_A_HANDFUL = 32
+_FEW_NUMBERS = 32
 
 
 def rows_of_mask(mask: Mask) -> RowSet:
@@ -33,7 +33,7 @@ def rows_of_numbers(numbers: Numbers, size: int) -> RowSet:
 
 
 def rows_of(numbers: Collection[int]) -> RowSet:
-    if len(numbers) > _A_HANDFUL:
+    if len(numbers) > _FEW_NUMBERS:
         return rows_of_numbers(np.fromiter(numbers, np.int64), max(numbers) + 1)
     rows = NONE
     for number in numbers:
@@ -47,13 +47,13 @@ def mask_of(rows: RowSet, size: int) -> Mask:
 
 
 def numbers_of(rows: RowSet, size: int) -> Numbers:
-    """The rows of a set as an ascending array."""
+    """Return the rows of a set as an ascending array."""
     return mask_of(rows, size).nonzero()[0]
 
 
 def masks_at(sets: Sequence[RowSet], numbers: Numbers, size: int) -> Mask:
-    """For each of the sets and each of the numbers, which go up to `size`, whether this row is in it."""
+    """Return, for each set and each row number (0 to `size`, inclusive), whether the set contains the row."""
     octets = size // 8 + 1
     packed = np.frombuffer(b"".join([rows.to_bytes(octets, "little") for rows in sets]), np.uint8)
-    there = packed.reshape(len(sets), octets).take(numbers >> 3, axis=1)
-    return (there >> (numbers & 7).astype(np.uint8) & 1).view(np.bool_)
+    present = packed.reshape(len(sets), octets).take(numbers >> 3, axis=1)
+    return (present >> (numbers & 7).astype(np.uint8) & 1).view(np.bool_)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One resource class of all providers: who has how much of it, and who could give a certain amount.
+"""One resource class of all providers: inventories, free amounts, and the rows that admit an amount.
 
-The same amounts are asked for again and again, and between two searches only a few providers change. Who could give an
-amount is therefore kept, and handed on to the next stock together with the rows that have to be looked at again.
+Searches use the same amounts repeatedly, and between two searches only a few providers change. The rows that have an
+amount free are therefore cached, and the next column gets the cache together with the rows to check again.
 """
 
 from __future__ import annotations
@@ -25,105 +25,111 @@ from plimsoll.search.index.bitset import (
 )
 from plimsoll.search.index.blocks import (
     Block,
-    Terms,
-    by_block,
-    rewritten,
+    InventoryColumns,
+    group_by_block,
+    rewrite_block,
 )
 
-_MOST_AMOUNTS = 64
-_MOST_LATE = 64
-_MOST_CHANGED = 16
-"""Where more rows have changed, it is quicker to look at all of them."""
+_MAX_AMOUNTS = 64
+_MAX_PENDING = 64
+_MAX_CHANGED = 16
+"""With more changed rows, checking all rows is faster."""
 
 Blocks = tuple[Block | None, ...]
-"""A block in which nobody has the class is None."""
-Known = dict[int, RowSet]
-"""Rows by amount."""
+"""None stands for a block in which no provider has the class."""
+RowsByAmount = dict[int, RowSet]
+"""Cached rows by amount."""
 
 
 @dataclass(slots=True, eq=False)
 class ClassColumn:
-    """Never changed in place."""
+    """All inventories and usages of one resource class, by row. Immutable, apart from its caches."""
 
     blocks: Blocks = ()
     rows: RowSet = NONE
-    """Who has an inventory of the class."""
-    _cutting: Known = field(default_factory=dict)
-    """What `cutting` found so far. Shared by all stocks with the same inventories."""
-    _holding: Known = field(default_factory=dict)
-    """What `holding` found so far."""
-    _held: Known = field(default_factory=dict)
-    """What `holding` found of an earlier stock."""
+    """The rows with an inventory of the class."""
+    _allowing: RowsByAmount = field(default_factory=dict)
+    """Cache of `rows_allowing`, shared by all columns with the same inventories."""
+    _with_free: RowsByAmount = field(default_factory=dict)
+    """Cache of `rows_with_free`."""
+    _with_free_before: RowsByAmount = field(default_factory=dict)
+    """Cache of `rows_with_free` of an earlier column."""
     _changed: frozenset[int] = frozenset()
-    """The rows that have changed since then."""
-    _late: Mapping[int, int] = field(default_factory=dict)
-    """What is used at the few rows of which the blocks do not know it yet: it is written into them many at a time."""
+    """The rows that have changed since that column."""
+    _pending_used: Mapping[int, int] = field(default_factory=dict)
+    """Usage by row that is not in the blocks yet: it is written into them in bulk."""
 
-    def cutting(self, amount: int) -> RowSet:
-        """Whose units allow one piece of this size."""
-        found = self._cutting.get(amount)
+    def rows_allowing(self, amount: int) -> RowSet:
+        """Return the rows whose min_unit, max_unit and step_size allow this amount."""
+        found = self._allowing.get(amount)
         if found is None:
             found = self.rows
-            if not all(block is None or block.terms.cut_everywhere(amount) for block in self.blocks):
-                found &= _those(self.blocks, lambda block: block.terms.cutting(amount))
-            _keep(self._cutting, amount, found)
+            if not all(block is None or block.inventory.all_rows_allow(amount) for block in self.blocks):
+                found &= _rows_where(self.blocks, lambda block: block.inventory.allows(amount))
+            _cache(self._allowing, amount, found)
         return found
 
-    def holding(self, amount: int) -> RowSet:
-        """Who has this much left."""
-        found = self._holding.get(amount)
+    def rows_with_free(self, amount: int) -> RowSet:
+        """Return the rows that have at least this amount free."""
+        found = self._with_free.get(amount)
         if found is None:
-            held = self._held.get(amount)
-            if held is None or len(self._changed) > _MOST_CHANGED:
-                found = _those(_written(self.blocks, self._late), lambda block: block.free >= amount)
+            before = self._with_free_before.get(amount)
+            if before is None or len(self._changed) > _MAX_CHANGED:
+                found = _rows_where(
+                    _with_used(self.blocks, self._pending_used), lambda block: block.free >= amount
+                )
             else:
-                found = held
+                found = before
                 for row in self._changed:
-                    found = found | 1 << row if self._at(row)[2] >= amount else found & ~(1 << row)
-            _keep(self._holding, amount, found)
+                    found = found | 1 << row if self._locate(row)[2] >= amount else found & ~(1 << row)
+            _cache(self._with_free, amount, found)
         return found
 
-    def _at(self, row: int) -> tuple[Terms, int, int]:
-        """For a row that has the class: its terms, where in them it is, and what is free."""
+    def _locate(self, row: int) -> tuple[InventoryColumns, int, int]:
+        """Return the inventory columns of a row that has the class, its position in them, and its free amount."""
         block = self.blocks[row >> column_blocks.BLOCK_BITS]
-        assert block is not None, "only asked where the class is known to be there"
-        terms, used = block.terms, self._late.get(row)
-        place = terms.place(row)
-        return terms, place, block.free.item(place) if used is None else terms.capacity.item(place) - used
+        assert block is not None, "row without an inventory of the class"
+        inventory, used = block.inventory, self._pending_used.get(row)
+        place = inventory.place(row)
+        return (
+            inventory,
+            place,
+            block.free.item(place) if used is None else inventory.capacity.item(place) - used,
+        )
 
     def room(self, row: int) -> int:
-        """How much one consumer may still take in all: neither more than is free nor than max_unit."""
-        terms, place, free = self._at(row)
-        return min(free, terms.max_unit.item(place))
+        """Return how much one consumer may still allocate: the lower of free amount and max_unit."""
+        inventory, place, free = self._locate(row)
+        return min(free, inventory.max_unit.item(place))
 
     def room_by_row(self, size: int) -> Numbers:
-        """`room` of all rows; what it says of those without the class means nothing."""
+        """Return `room` for all rows; values of rows without the class are undefined."""
         rooms = np.zeros(max(size, len(self.blocks) * column_blocks.BLOCK), np.int64)
-        for number, block in enumerate(_written(self.blocks, self._late)):
+        for number, block in enumerate(_with_used(self.blocks, self._pending_used)):
             if block is not None:
                 here = rooms[number * column_blocks.BLOCK : (number + 1) * column_blocks.BLOCK]
-                block.write(here, np.minimum(block.free, block.terms.max_unit))
+                block.write(here, np.minimum(block.free, block.inventory.max_unit))
         return rooms[:size]
 
-    def used(self, entries: Mapping[int, int]) -> ClassColumn:
-        """With other usages at some rows that have the class: the work of a claim."""
-        held, changed = self._holding, self._changed.union(entries)
-        too_much = len(self._held) > _MOST_AMOUNTS or len(changed) > _MOST_CHANGED
-        if too_much or self._held.keys() <= held.keys():
+    def with_used(self, entries: Mapping[int, int]) -> ClassColumn:
+        """Return a column with new usages at some rows that have the class, as after a claim."""
+        before, changed = self._with_free, self._changed.union(entries)
+        too_much = len(self._with_free_before) > _MAX_AMOUNTS or len(changed) > _MAX_CHANGED
+        if too_much or self._with_free_before.keys() <= before.keys():
             changed = frozenset(entries)
         else:
-            held = {**self._held, **held}
-        blocks, late = self.blocks, {**self._late, **entries}
-        if len(late) > _MOST_LATE:
-            blocks, late = _written(blocks, late), {}
-        return ClassColumn(blocks, self.rows, self._cutting, {}, held, changed, late)
+            before = {**self._with_free_before, **before}
+        blocks, pending_used = self.blocks, {**self._pending_used, **entries}
+        if len(pending_used) > _MAX_PENDING:
+            blocks, pending_used = _with_used(blocks, pending_used), {}
+        return ClassColumn(blocks, self.rows, self._allowing, {}, before, changed, pending_used)
 
     def replaced(self, entries: Mapping[int, tuple[Inventory, int] | None]) -> ClassColumn:
-        """With other inventories and usages at some rows; None where the class is gone."""
-        blocks = list(_written(self.blocks, self._late))
-        for number, rows in by_block(entries).items():
+        """Return a column with new inventories and usages at some rows; None removes the inventory."""
+        blocks = list(_with_used(self.blocks, self._pending_used))
+        for number, rows in group_by_block(entries).items():
             blocks.extend([None] * (number + 1 - len(blocks)))
-            blocks[number] = rewritten(
+            blocks[number] = rewrite_block(
                 blocks[number], {row & (column_blocks.BLOCK - 1): entries[row] for row in rows}
             )
         gone = rows_of([row for row, entry in entries.items() if entry is None])
@@ -131,8 +137,8 @@ class ClassColumn:
         return ClassColumn(tuple(blocks), (self.rows & ~gone) | here)
 
 
-def _written(blocks: Blocks, used_by_row: Mapping[int, int]) -> Blocks:
-    """The blocks, knowing what is used at these rows."""
+def _with_used(blocks: Blocks, used_by_row: Mapping[int, int]) -> Blocks:
+    """Return the blocks with these usages."""
     if not used_by_row:
         return blocks
     rows = np.fromiter(used_by_row, np.int64, len(used_by_row))
@@ -146,18 +152,18 @@ def _written(blocks: Blocks, used_by_row: Mapping[int, int]) -> Blocks:
     return tuple(written)
 
 
-def _those(blocks: Blocks, answers: Callable[[Block], Mask]) -> RowSet:
-    """The rows to which this question is answered with yes."""
+def _rows_where(blocks: Blocks, condition: Callable[[Block], Mask]) -> RowSet:
+    """Return the rows for which `condition` is true."""
     mask = np.zeros(len(blocks) * column_blocks.BLOCK, np.bool_)
     for number, block in enumerate(blocks):
         if block is not None:
             block.write(
-                mask[number * column_blocks.BLOCK : (number + 1) * column_blocks.BLOCK], answers(block)
+                mask[number * column_blocks.BLOCK : (number + 1) * column_blocks.BLOCK], condition(block)
             )
     return rows_of_mask(mask)
 
 
-def _keep(known: Known, amount: int, rows: RowSet) -> None:
-    if len(known) >= _MOST_AMOUNTS:
+def _cache(known: RowsByAmount, amount: int, rows: RowSet) -> None:
+    if len(known) >= _MAX_AMOUNTS:
         known.clear()
     known[amount] = rows

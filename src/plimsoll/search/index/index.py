@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""All providers of one moment, arranged for searching: a row each, columns per resource class, sets of rows.
+"""The search index over all providers of one snapshot: one row per provider, columns per class, sets of rows.
 
-An index never changes, so that searches need no lock. `updated` makes the next one and shares all that stayed
-as it was. After claims that is everything but what is free of each resource class claimed: these come all the time, and
-`claimed` looks at nothing else.
+An index is immutable, so searches need no lock. `updated` returns the next index and shares all unchanged parts.
+Claims, the most frequent writes, change only the free amounts of some resource classes; `claimed` is the fast path for
+them.
 """
 
 from __future__ import annotations
@@ -33,52 +33,52 @@ from plimsoll.search.index.trees import Trees
 Change = tuple[Provider | None, Provider | None]
 """A provider before and after; None before it was created and after it was removed."""
 Claim = tuple[Provider, Provider]
-"""A change after which a provider is what it was, but for what is used of it: see `is_claim`."""
+"""A provider before and after a change of its usage only: see `is_claim`."""
 
-_FEW = 256
-"""So many rows may be vacant without any harm."""
+_MAX_VACANT = 256
+"""Indexes up to this size are never compacted."""
 
 
 @dataclass(slots=True, eq=False)
 class Index:
     size: int = 0
-    """Rows from 0 up to this are or were in use; those of removed providers stay vacant."""
+    """The number of rows, including vacant rows of removed providers."""
     last_id: int = 0
-    by_id: bool = True
-    """Whether rows are in the order of ids, as they are unless somebody gives ids out of turn."""
+    rows_in_id_order: bool = True
+    """Whether rows are sorted by provider id. False after a provider was added with a lower id than the last one."""
     _row_by_uuid: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
     table: Table = field(default_factory=Table)
     _labels: Labels = field(default_factory=Labels)
     trees: Trees = field(default_factory=Trees)
-    _stocks: Mapping[str, ClassColumn] = field(default_factory=dict)
-    """There are few classes, however many providers: a dictionary is copied fast enough, and looked up faster."""
+    _class_columns: Mapping[str, ClassColumn] = field(default_factory=dict)
+    """A dict, not a hash trie: there are few classes, so copies are cheap, and lookups are faster."""
     _traits: HashTrieMap[str, RowSet] = field(default_factory=HashTrieMap)
     _aggregates: HashTrieMap[str, RowSet] = field(default_factory=HashTrieMap)
     sharing: RowSet = NONE
-    """Who has the trait that says so: asked for in every search."""
+    """The rows of sharing providers (with SHARING_TRAIT); every search uses it."""
     _anchors: dict[int, RowSet] = field(default_factory=dict)
-    """What `anchors` found so far. Shared by all indexes with the same trees and aggregates."""
+    """Cache of `anchors`, shared by all indexes with the same trees and aggregates."""
 
     @classmethod
     def build(cls, providers: Iterable[Provider]) -> Index:
-        """Rows in the order of ids, so that all processes number the providers of a database alike."""
+        """Build an index with rows in the order of ids, so that all processes number the providers alike."""
         in_order = sorted(providers, key=lambda provider: provider.id)
         return cls().updated((None, provider) for provider in in_order)
 
     def updated(self, changes: Iterable[Change]) -> Index:
-        """The index after these changes, which come in the order of ids.
+        """Return the index after these changes, new providers in the order of ids.
 
-        A new provider gets the row after the last one, never that of a removed one: rows are visited in order,
-        and the order must be the same in all processes, however they came to be where they are.
+        A new provider gets the row after the last one, never a vacant row: candidates are found in the order of rows,
+        which must be the same in all processes, independent of the changes that each has applied.
         """
-        draft = _IndexBuilder(self)
+        builder = _IndexBuilder(self)
         for before, after in changes:
-            draft.take(before, after)
-        index = draft.index()
-        return index._without_gaps() if index.is_sparse else index
+            builder.add(before, after)
+        index = builder.index()
+        return index._compacted() if index.is_sparse else index
 
     def claimed(self, claims: Iterable[Claim]) -> Index:
-        """The index after these claims, one for each provider: nearly all that is ever written."""
+        """Return the index after these claims, at most one per provider. Nearly all writes are claims."""
         providers: dict[int, Provider | None] = {}
         used_by_class: dict[str, dict[int, int]] = defaultdict(dict)
         for before, after in claims:
@@ -92,12 +92,15 @@ class Index:
         return Index(
             self.size,
             self.last_id,
-            self.by_id,
+            self.rows_in_id_order,
             self._row_by_uuid,
             self.table.replaced(providers),
             self._labels,
             self.trees,
-            {**self._stocks, **{name: self._stocks[name].used(used) for name, used in used_by_class.items()}},
+            {
+                **self._class_columns,
+                **{name: self._class_columns[name].with_used(used) for name, used in used_by_class.items()},
+            },
             self._traits,
             self._aggregates,
             self.sharing,
@@ -116,10 +119,10 @@ class Index:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether more rows are vacant than in use; a few do no harm."""
-        return self.size > _FEW and self.live.bit_count() * 2 < self.size
+        """Whether more rows are vacant than in use (never for a small index)."""
+        return self.size > _MAX_VACANT and self.live.bit_count() * 2 < self.size
 
-    def _without_gaps(self) -> Index:
+    def _compacted(self) -> Index:
         return Index.build(self.providers(numbers_of(self.live, self.size).tolist()))
 
     def provider(self, row: int) -> Provider:
@@ -129,14 +132,14 @@ class Index:
         return self.table.providers(rows)
 
     def oldest_first(self, rows: Numbers) -> Numbers:
-        """These rows, which ascend, in the order of ids."""
-        if self.by_id:
+        """Return these ascending rows in the order of ids."""
+        if self.rows_in_id_order:
             return rows
         ids = [provider.id for provider in self.providers(rows.tolist())]
         return rows[np.argsort(ids, kind="stable")]
 
     def labels(self) -> Texts:
-        """The uuid of each row, as answers have it. What it says of rows not in use means nothing."""
+        """Return the uuid of each row as JSON text; values of vacant rows are undefined."""
         return self._labels.whole()
 
     def row(self, uuid: str) -> int:
@@ -145,8 +148,8 @@ class Index:
     def rows_of_uuids(self, uuids: Iterable[str]) -> RowSet:
         return rows_of([self._row_by_uuid[uuid] for uuid in uuids])
 
-    def stock(self, resource_class: str) -> ClassColumn:
-        return self._stocks.get(resource_class, _NO_STOCK)
+    def class_column(self, resource_class: str) -> ClassColumn:
+        return self._class_columns.get(resource_class, _EMPTY_COLUMN)
 
     def with_trait(self, trait: str) -> RowSet:
         return self._traits.get(trait, NONE)
@@ -156,27 +159,27 @@ class Index:
 
     @property
     def flat(self) -> bool:
-        """Whether every provider stands alone: no trees, and nobody shares."""
+        """Whether all providers are roots without children, and none is a sharing provider."""
         return not self.trees.children and not self.sharing
 
     def root_by_row(self) -> Numbers:
-        """The row of the root of each row's tree. What it says of rows not in use means nothing."""
+        """Return the row of each row's root; values of vacant rows are undefined."""
         return self.trees.roots.whole()
 
     def parent_by_row(self) -> Numbers:
-        """The row of each row's parent, -1 for roots."""
+        """Return the row of each row's parent, -1 for roots."""
         return self.trees.parents.whole()
 
     def roots_of(self, rows: RowSet) -> RowSet:
-        """The roots of the trees that these rows belong to."""
+        """Return the roots of these rows."""
         return self.trees.roots_of(rows)
 
-    def below(self, roots: RowSet) -> RowSet:
-        """All rows of the trees with these roots, the roots among them."""
-        return self.trees.below(roots)
+    def rows_of_trees(self, roots: RowSet) -> RowSet:
+        """Return all rows of the trees with these roots, including the roots."""
+        return self.trees.rows_of_trees(roots)
 
     def anchors(self, row: int) -> RowSet:
-        """The roots of all trees that a sharing provider serves: one of theirs is in an aggregate of its own."""
+        """Return the roots that a sharing provider serves: of all trees with a provider in one of its aggregates."""
         anchors = self._anchors.get(row)
         if anchors is None:
             reached = NONE
@@ -187,7 +190,7 @@ class Index:
 
 
 def is_claim(before: Provider, after: Provider) -> bool:
-    """Whether nothing has changed that an index knows of, but for what is used. What a claim leaves is never copied."""
+    """Return whether only the usage has changed. Compares by identity: a claim shares all other fields."""
     return (
         before.inventories is after.inventories
         and before.traits is after.traits
@@ -198,18 +201,18 @@ def is_claim(before: Provider, after: Provider) -> bool:
     )
 
 
-_NO_STOCK = ClassColumn()
-_NOBODY = Provider(id=0, uuid="", name="", root="")
+_EMPTY_COLUMN = ClassColumn()
+_NO_PROVIDER = Provider(id=0, uuid="", name="", root="")
 
 
 class _IndexBuilder:
-    """What the next index has to have differently, gathered over many changes and then applied at once."""
+    """Collects many changes to an index and applies them in bulk."""
 
     def __init__(self, base: Index) -> None:
         self.base = base
         self.size = base.size
         self.last_id = base.last_id
-        self.by_id = base.by_id
+        self.rows_in_id_order = base.rows_in_id_order
         self.rows: dict[str, int | None] = {}
         self.providers: dict[int, Provider | None] = {}
         self.traits: dict[str, dict[int, bool]] = defaultdict(dict)
@@ -218,10 +221,10 @@ class _IndexBuilder:
         self.roots: dict[int, str] = {}
         self.parents: dict[int, str | None] = {}
 
-    def take(self, before: Provider | None, after: Provider | None) -> None:
+    def add(self, before: Provider | None, after: Provider | None) -> None:
         row = self._row(before, after)
         self.providers[row] = after
-        old, new = before or _NOBODY, after or _NOBODY
+        old, new = before or _NO_PROVIDER, after or _NO_PROVIDER
         if old.traits != new.traits:
             _toggle(self.traits, row, old.traits, new.traits)
         if old.aggregates != new.aggregates:
@@ -233,7 +236,7 @@ class _IndexBuilder:
         if before is None or old.parent != new.parent:
             self.parents[row] = new.parent
         if old.inventories is not new.inventories or old.used is not new.used:
-            self._take_inventories(row, old, new)
+            self._add_inventories(row, old, new)
 
     def _row(self, before: Provider | None, after: Provider | None) -> int:
         if before is not None:
@@ -243,14 +246,14 @@ class _IndexBuilder:
             if after is None:
                 self.rows[uuid] = None
             return row
-        assert after is not None, "a change from nothing to nothing"
+        assert after is not None, "change without a provider before and after"
         row = self.rows[after.uuid] = self.size
         self.size += 1
-        self.by_id = self.by_id and self.last_id < after.id
+        self.rows_in_id_order = self.rows_in_id_order and self.last_id < after.id
         self.last_id = after.id
         return row
 
-    def _take_inventories(self, row: int, old: Provider, new: Provider) -> None:
+    def _add_inventories(self, row: int, old: Provider, new: Provider) -> None:
         for name in old.inventories.keys() - new.inventories.keys():
             self.inventories[name][row] = None
         for name, inventory in new.inventories.items():
@@ -264,46 +267,46 @@ class _IndexBuilder:
         for uuid, row in self.rows.items():
             rows = rows.discard(uuid) if row is None else rows.insert(uuid, row)
         new = {row: uuid for uuid, row in self.rows.items() if row is not None}
-        traits = _members(base._traits, self.traits)
-        moved = bool(self.roots or self.aggregates)
+        traits = _with_changed_sets(base._traits, self.traits)
+        anchors_changed = bool(self.roots or self.aggregates)
         return Index(
             size=self.size,
             last_id=self.last_id,
-            by_id=self.by_id,
+            rows_in_id_order=self.rows_in_id_order,
             _row_by_uuid=rows,
             table=base.table.replaced(self.providers),
             _labels=base._labels.replaced(new) if new else base._labels,
             trees=self._trees(rows),
-            _stocks=self._stocks(),
+            _class_columns=self._class_columns(),
             _traits=traits,
-            _aggregates=_members(base._aggregates, self.aggregates),
+            _aggregates=_with_changed_sets(base._aggregates, self.aggregates),
             sharing=traits.get(SHARING_TRAIT, NONE),
-            _anchors={} if moved else base._anchors,
+            _anchors={} if anchors_changed else base._anchors,
         )
 
     def _trees(self, rows: HashTrieMap[str, int]) -> Trees:
         old = self.base.trees
         if not self.rows and not self.roots and not self.parents:
             return old
-        alive = {row: after is not None for row, after in self.providers.items()}
-        with_parent = {row: parent is not None for row, parent in self.parents.items()}
+        live_by_row = {row: after is not None for row, after in self.providers.items()}
+        child_by_row = {row: parent is not None for row, parent in self.parents.items()}
         return Trees(
             size=self.size,
-            live=_switched(old.live, alive),
-            children=_switched(old.children, with_parent),
+            live=_with_members_changed(old.live, live_by_row),
+            children=_with_members_changed(old.children, child_by_row),
             roots=old.roots.replaced({row: rows[root] for row, root in self.roots.items()}),
             parents=old.parents.replaced(
                 {row: -1 if parent is None else rows[parent] for row, parent in self.parents.items()}
             ),
         )
 
-    def _stocks(self) -> dict[str, ClassColumn]:
-        stocks = dict(self.base._stocks)
+    def _class_columns(self) -> dict[str, ClassColumn]:
+        class_columns = dict(self.base._class_columns)
         for name, inventories in self.inventories.items():
-            stocks[name] = stocks.get(name, _NO_STOCK).replaced(inventories)
-            if not stocks[name].rows:
-                del stocks[name]
-        return stocks
+            class_columns[name] = class_columns.get(name, _EMPTY_COLUMN).replaced(inventories)
+            if not class_columns[name].rows:
+                del class_columns[name]
+        return class_columns
 
 
 def _toggle(sets: dict[str, dict[int, bool]], row: int, old: frozenset[str], new: frozenset[str]) -> None:
@@ -313,17 +316,17 @@ def _toggle(sets: dict[str, dict[int, bool]], row: int, old: frozenset[str], new
         sets[name][row] = True
 
 
-def _switched(rows: RowSet, switches: Mapping[int, bool]) -> RowSet:
-    if not switches:
+def _with_members_changed(rows: RowSet, changes: Mapping[int, bool]) -> RowSet:
+    if not changes:
         return rows
-    off = rows_of([row for row, on in switches.items() if not on])
-    return (rows & ~off) | rows_of([row for row, on in switches.items() if on])
+    removed = rows_of([row for row, is_member in changes.items() if not is_member])
+    return (rows & ~removed) | rows_of([row for row, is_member in changes.items() if is_member])
 
 
-def _members(
-    sets: HashTrieMap[str, RowSet], switches: Mapping[str, Mapping[int, bool]]
+def _with_changed_sets(
+    sets: HashTrieMap[str, RowSet], changes: Mapping[str, Mapping[int, bool]]
 ) -> HashTrieMap[str, RowSet]:
-    for name, switched in switches.items():
-        rows = _switched(sets.get(name, NONE), switched)
+    for name, changed_rows in changes.items():
+        rows = _with_members_changed(sets.get(name, NONE), changed_rows)
         sets = sets.insert(name, rows) if rows else sets.discard(name)
     return sets

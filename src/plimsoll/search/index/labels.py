@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The uuid of each row as answers have it: quoted, and all of one width, so that answers can be written in columns.
+"""The uuid of each row as JSON text, all of one width, so that responses can be written in columns.
 
-Nothing here ever changes in place; the whole is put together when first asked for.
+Immutable; `whole` concatenates the blocks on first use.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from plimsoll.search.index.blocks import BLOCK, BLOCK_BITS, joined
+from plimsoll.search.index.blocks import BLOCK, BLOCK_BITS, concatenate_blocks
 
 Texts: TypeAlias = NDArray[np.bytes_]
 
@@ -30,15 +30,15 @@ class Labels:
     def whole(self) -> Texts:
         whole = self._whole
         if whole is None:
-            # Two threads may both do this; they get the same.
+            # Two threads may both do this, with the same result.
             width = max([_WIDTH, *[block.itemsize for block in self.blocks]])
             blocks = [_widened(block, width) for block in self.blocks]
-            whole, self.blocks = joined(blocks, np.empty(0, f"S{width}"))
+            whole, self.blocks = concatenate_blocks(blocks, np.empty(0, f"S{width}"))
             self._whole = whole
         return whole
 
     def replaced(self, uuids: Mapping[int, str]) -> Labels:
-        """With the uuids of some more rows."""
+        """Return labels with the uuids of additional rows."""
         blocks = list(self.blocks)
         changed: set[int] = set()
         for row, uuid in uuids.items():
@@ -54,5 +54,5 @@ class Labels:
 
 
 def _widened(block: Texts, width: int) -> Texts:
-    """At least so wide: what is added are blanks, which mean nothing in JSON."""
+    """Pad a block with blanks to at least this width. Blanks have no meaning in JSON."""
     return block if block.itemsize >= width else np.char.ljust(block, width)

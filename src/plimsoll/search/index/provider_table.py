@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Providers by row, in chunks. A change replaces the chunks it touches; all others stay the same objects."""
+"""Providers by row, in chunks. A change replaces the chunks that contain its rows and shares all others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHUNK_BITS = 8
 CHUNK = 1 << CHUNK_BITS
 
 Chunk = Sequence[Provider | None]
-"""None where there is no provider. It is never changed: a list, because that takes one copy to make from another."""
+"""None for a vacant row. Never modified; a list, because copying a list takes one step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,16 +29,16 @@ class Table:
 
     def providers(self, rows: Sequence[int]) -> list[Provider]:
         chunks = self.chunks
-        if len(rows) * 8 > len(chunks) * CHUNK:  # so many that it is quicker to have all in one list
+        if len(rows) * 8 > len(chunks) * CHUNK:  # for many rows, one list of all providers is faster
             return list(map(list(chain.from_iterable(chunks)).__getitem__, rows))  # type: ignore[arg-type]
         return [chunks[row >> CHUNK_BITS][row & (CHUNK - 1)] for row in rows]  # type: ignore[misc]
 
     def numbers(self, rows: Numbers) -> Numbers:
-        """Which chunks these rows are in."""
+        """Return the chunk number of each row."""
         return rows >> CHUNK_BITS
 
     def rows(self, number: int) -> RowSet:
-        """All rows of a chunk, vacant ones too."""
+        """Return all rows of a chunk, including vacant ones."""
         return ((1 << CHUNK) - 1) << number * CHUNK
 
     def replaced(self, providers: Mapping[int, Provider | None]) -> Table:

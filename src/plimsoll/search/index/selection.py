@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Some providers of an index, by their rows: taken out of it only if somebody looks at them one by one."""
+"""A subset of the providers of an index, by row. Provider objects are looked up only when accessed."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ class Selection(Sequence[Provider]):
         return iter(self._index.providers(self.rows.tolist()))
 
     def labels(self) -> Texts:
-        """Their uuids, as answers have them."""
+        """Return the uuids as JSON text."""
         if self._labels is None:
             self._labels = self._index.labels().take(self.rows)
         return self._labels
 
-    def by_chunk(self) -> Iterator[Part]:
-        """All of them, chunk by chunk. Rows that are neighbours should stand together."""
+    def by_chunk(self) -> Iterator[ChunkSelection]:
+        """Yield the selection by chunk. A chunk is yielded once if the rows are sorted."""
         numbers = self._index.table.numbers(self.rows)
         cuts = (np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist()
         ends = [*cuts, len(self.rows)]
         for start, end in zip([0, *cuts], ends, strict=True) if ends[-1] else ():
-            yield Part(self._index, numbers.item(start), self.rows[start:end])
+            yield ChunkSelection(self._index, numbers.item(start), self.rows[start:end])
 
 
 @unhashable_value
-class Part:
-    """What was picked of one chunk."""
+class ChunkSelection:
+    """The selected rows of one chunk."""
 
     _index: Index
     number: int
@@ -69,7 +69,7 @@ class Part:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nobody in the chunk was left out."""
+        """Whether all providers of the chunk are selected."""
         present = self._index.live & self._index.table.rows(self.number)
         return len(self.rows) == present.bit_count()
 
@@ -77,4 +77,4 @@ class Part:
         return self._index.providers(self.rows.tolist())
 
 
-NOBODY = Selection(Index(), np.empty(0, np.int64))
+NO_PROVIDERS = Selection(Index(), np.empty(0, np.int64))

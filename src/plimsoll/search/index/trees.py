@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which rows make up each tree, and how they hang together. What takes work is done when first asked for."""
+"""The trees of an index: root, parent and members of each row. Expensive parts are computed on first use."""
 
 from __future__ import annotations
 
@@ -19,97 +19,97 @@ from plimsoll.search.index.bitset import (
 )
 from plimsoll.search.index.blocks import Column
 
-_MOST_KNOWN = 64
+_MAX_CACHED_ROOTS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """All trees of an index. Indexes with the same trees share it: there is nothing in it that a claim changes."""
+    """All trees of an index. Claims do not change trees, so indexes share this object."""
 
     size: int = 0
     live: RowSet = NONE
     children: RowSet = NONE
     roots: Column = field(default_factory=Column)
     parents: Column = field(default_factory=Column)
-    _known_roots: dict[RowSet, RowSet] = field(default_factory=dict)
-    """What `roots_of` found last."""
+    _roots_cache: dict[RowSet, RowSet] = field(default_factory=dict)
+    """Cache of `roots_of`."""
 
     def roots_of(self, rows: RowSet) -> RowSet:
         nested = rows & self.children
         if not nested:
             return rows
-        roots = self._known_roots.get(nested)
+        roots = self._roots_cache.get(nested)
         if roots is None:
             roots = rows_of_numbers(self.roots.whole()[numbers_of(nested, self.size)], self.size)
-            if len(self._known_roots) >= _MOST_KNOWN:
-                self._known_roots.clear()
-            self._known_roots[nested] = roots
+            if len(self._roots_cache) >= _MAX_CACHED_ROOTS:
+                self._roots_cache.clear()
+            self._roots_cache[nested] = roots
         return (rows ^ nested) | roots
 
-    def below(self, roots: RowSet) -> RowSet:
+    def rows_of_trees(self, roots: RowSet) -> RowSet:
         if not roots or not self.children:
             return roots
         children = numbers_of(self.children, self.size)
-        near = mask_of(roots, self.size)[self.roots.whole()[children]]
-        return roots | rows_of_numbers(children[near], self.size)
+        in_trees = mask_of(roots, self.size)[self.roots.whole()[children]]
+        return roots | rows_of_numbers(children[in_trees], self.size)
 
     @cached_property
-    def tops(self) -> RowSet:
+    def root_rows(self) -> RowSet:
         """The roots of all trees."""
         return self.live & ~self.children
 
     @property
-    def nobody(self) -> int:
-        """Stands for a row where there is none."""
+    def no_row(self) -> int:
+        """A row number that stands for "no row"."""
         return self.size
 
     def rows(self, roots: Numbers) -> Numbers:
-        """For each of these trees its rows, ascending, filled up with `nobody` to the size of the largest."""
-        members, start, count = self._sorted
+        """Return a line per tree with its rows, ascending, padded with `no_row` to equal length."""
+        members, start, count = self._grouped
         counts = count[roots]
         places = np.arange(counts.max(initial=0))
         rows = members.take(start[roots][:, None] + places, mode="clip")
-        rows[places >= counts[:, None]] = self.nobody
+        rows[places >= counts[:, None]] = self.no_row
         return rows
 
     def members(self, roots: Numbers) -> Numbers:
-        """All rows of these trees, ascending."""
-        rows, root_of_each = self._live
+        """Return all rows of these trees, ascending."""
+        rows, root_of_each = self._live_roots
         wanted = np.zeros(self.size, np.bool_)
         wanted[roots] = True
         return rows[wanted[root_of_each]]
 
     @cached_property
-    def largest(self) -> int:
-        """How many rows the largest tree has."""
-        return int(self._sorted[2].max(initial=0))
+    def largest_size(self) -> int:
+        """The number of rows of the largest tree."""
+        return int(self._grouped[2].max(initial=0))
 
     @cached_property
     def place_by_row(self) -> Numbers:
-        """Where in its tree each row is, counted from 0."""
-        members, start, _ = self._sorted
+        """The position of each row in its tree, from 0."""
+        members, start, _ = self._grouped
         place = np.zeros(self.size + 1, np.int64)
         place[members] = np.arange(len(members)) - start[self.roots.whole()[members]]
         return place
 
     @cached_property
     def parent_place_by_row(self) -> Numbers:
-        """Where in its tree each row's parent is, -1 for roots."""
-        members, _, _ = self._sorted
+        """The position of each row's parent in the tree, -1 for roots."""
+        members, _, _ = self._grouped
         parents = self.parents.whole()[members]
         place = np.full(self.size + 1, -1, np.int64)
         place[members] = np.where(parents < 0, -1, self.place_by_row[parents])
         return place
 
     @cached_property
-    def _live(self) -> tuple[Numbers, Numbers]:
+    def _live_roots(self) -> tuple[Numbers, Numbers]:
         """All rows in use, ascending, and the root of each."""
         rows = numbers_of(self.live, self.size)
         return rows, self.roots.whole()[rows]
 
     @cached_property
-    def _sorted(self) -> tuple[Numbers, Numbers, Numbers]:
-        """All rows, tree after tree; by root, where its tree begins there; by root, how many rows it has."""
-        rows, roots = self._live
+    def _grouped(self) -> tuple[Numbers, Numbers, Numbers]:
+        """All rows grouped by tree; by root, the start of its tree in them; by root, the size of its tree."""
+        rows, roots = self._live_roots
         count = np.bincount(roots, minlength=self.size)
         return rows[np.argsort(roots, kind="stable")], np.cumsum(count) - count, count

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What differs between databases, one module each. Everything else in storage is the same SQL for all."""
+"""One module per kind of database. The rest of storage uses the same SQL for all of them."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The seam between the service and one kind of database: what a dialect offers, and what an operator may set.
+"""The interface of a dialect, which is the code for one kind of database, and the options of an operator.
 
-A dialect gives consistent reads, transactions that write, and the head; and it knows how its database keeps
-texts and ratios, and what its errors mean.
+A dialect provides consistent reads, write transactions and the head. It also describes how its database stores
+and compares texts and ratios, and maps driver errors to faults.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any, Protocol, Self
 from sqlalchemy import URL, Connection
 
 from plimsoll.domain.database_semantics import DatabaseSemantics
-from plimsoll.storage.errors import DatabaseFault, ValueNotKept
+from plimsoll.storage.errors import DatabaseFault, ValueNotStorable
 from plimsoll.storage.head import Head
 from plimsoll.storage.sql import Statement
 
 
 class UnusableDatabaseError(Exception):
-    """This database cannot be used as it is; the text says why and what to do about it."""
+    """This database cannot be used. The message has the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseOptions:
-    """The [placement_database] options that shape connections, under their own names, and [plimsoll]causal_reads."""
+    """The [placement_database] options for connections, under their own names, and [plimsoll]causal_reads."""
 
     connection_parameters: str | None = None
     connection_debug: int = 0
@@ -43,7 +43,7 @@ class DatabaseOptions:
 
     @classmethod
     def from_sections(cls, *sections: Mapping[str, Any]) -> Self:
-        """Take what we know from sections of the configuration, and leave the rest."""
+        """Return the options that are set in these sections of the configuration. Other options are ignored."""
         known = {field.name for field in fields(cls)}
         return cls(**{name: section[name] for section in sections for name in section if name in known})
 
@@ -52,67 +52,69 @@ class Dialect(Protocol):
     """One open database. Every method may be called from any thread."""
 
     where: str
+    """The path, or the URL without its password, for log lines and messages."""
 
-    def keeping(self) -> DatabaseSemantics:
-        """How this database keeps texts and ratios."""
+    def semantics(self) -> DatabaseSemantics:
+        """Return how this database stores and compares texts and ratios."""
 
     def read(self) -> AbstractContextManager[Connection]:
-        """A connection that sees one committed state until it is given back."""
+        """A connection whose queries all see one committed state."""
 
-    def glance(self) -> AbstractContextManager[Connection]:
-        """A connection for one query, which costs one round trip and no more."""
+    def read_single_query(self) -> AbstractContextManager[Connection]:
+        """A connection for one query, without the round trips of a transaction."""
 
     def write(self, expected: Head | None = None) -> AbstractContextManager[Connection]:
-        """A transaction: commits on a clean exit, else rolls back. Its first act must be `changes.lock_head`.
+        """A write transaction: commits on a clean exit, else rolls back. It must begin with `changes.lock_head`.
 
-        One that takes a head for granted need not: it is taken with the first statement, which raises Overtaken if
-        it is another one; with `run_last`, the first of those statements must be `head.moving`.
-        Raises OutcomeUnknown if the commit was tried and no answer came, and faults for errors that are the database's.
+        With an expected head, the first statement locks the head instead, and raises HeadMoved if it is another
+        one. If `run_and_commit` comes first, the first of its statements must be `head.move_head_sql`.
+        Raises OutcomeUnknown if the result of the commit was not received, and a DatabaseFault for other errors of
+        the database.
         """
 
     def change_schema(self) -> AbstractContextManager[Connection]:
-        """Like write, without a head, and fit for creating tables; for one process at a time."""
+        """A transaction that creates or changes tables, for one process at a time. It does not lock the head."""
 
-    def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
-        """The rows of each of these queries, in as few round trips as the driver allows."""
+    def run_queries(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
+        """Return the rows of each query, in as few round trips as the driver allows."""
 
-    def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
-        """The rows of one query that says `IN (...)` of these values, by the shortest way there is."""
+    def select_in(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        """Return the rows of a query with `IN (...)` for these values, without the overhead of SQLAlchemy."""
 
-    def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        """Runs the last statements of a transaction that writes, and commits it.
+    def run_and_commit(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        """Run the last statements of a write transaction and commit it, in one round trip where that is possible.
 
-        Raises OutcomeUnknown if no answer came.
+        Raises OutcomeUnknown if the result was not received.
         """
 
     @property
-    def works_by_itself(self) -> bool:
-        """Whether this process can get on with something else while a transaction is written and committed."""
+    def commits_in_background(self) -> bool:
+        """Whether this process can run other requests while the database writes and commits a transaction."""
 
     @property
     def is_multi_primary(self) -> bool:
-        """Whether several nodes accept writes, so that a lock at one of them does not exclude writers at another."""
+        """Whether several nodes accept writes, so that a lock at one node does not exclude writers at another."""
 
-    def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
-        """What makes the database count so many new rows that brought their ids, where it does not by itself."""
+    def sequence_statements(self, table: str, rows: int) -> Sequence[Statement]:
+        """Return the statements that advance a table's id sequence after inserts with explicit ids, if it has one."""
 
-    def taking_the_head(self) -> Statement:
-        """The query for the head that takes it for this transaction."""
+    def lock_head_query(self) -> Statement:
+        """Return the query for the head that also locks it for this transaction."""
 
-    def ask_head(self) -> Callable[[], Head]:
-        """Begins to ask for the head, if that takes long; what is returned gives the answer.
+    def start_head_query(self) -> Callable[[], Head]:
+        """Send the query for the head, and return a function that waits for its result.
 
-        It is the head at some moment after this call began.
+        The result is the head at some moment after this call began.
         """
 
-    def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
-        """What an error of the driver means, if it is neither our mistake nor a row's."""
+    def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotStorable | None:
+        """Return the fault for an error of the driver; None if a statement or a row of ours caused it."""
 
     def dispose(self) -> None:
-        """Close every connection. The database may be used again; it is then opened anew."""
+        """Close every connection. The next use opens new ones."""
 
 
 class DialectFactory(Protocol):
-    """How a dialect module is entered."""
+    """The class or function of a dialect module that opens a database."""
 
     def __call__(self, url: URL, options: DatabaseOptions) -> Dialect: ...

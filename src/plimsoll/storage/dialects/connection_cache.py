@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Connections that are kept at hand: to take one from SQLAlchemy's pool and to give it back, each time, costs more than
-to decide a claim.
+"""A cache of idle connections.
+
+SQLAlchemy's pool takes longer to lend a connection and to take it back than a claim takes to decide.
 """
 
 from __future__ import annotations
@@ -13,30 +14,30 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine, PoolProxiedConnection, event
 
-_BORN = "plimsoll.born"
+_CREATED_AT = "plimsoll.created_at"
 
-FRESH = 0.05
-"""Seconds for which a connection that somebody has just used is not looked at: to look costs a call of the system's."""
+UNCHECKED_SECONDS = 0.05
+"""For which a connection is not checked after it was taken: the check costs a system call."""
 
 C = TypeVar("C", bound=Connection | PoolProxiedConnection)
 
 
 class CachedConnection(Generic[C]):
-    """A connection of SQLAlchemy's, or of its pool; and what it takes long to ask them for."""
+    """A connection of SQLAlchemy or of its pool, with attributes that are slow to read from it."""
 
-    __slots__ = ("born", "connection", "driver", "taken")
+    __slots__ = ("connection", "created_at", "driver", "taken_at")
 
     def __init__(self, connection: C) -> None:
-        of_pool = connection.connection if isinstance(connection, Connection) else connection
+        pooled = connection.connection if isinstance(connection, Connection) else connection
         self.connection: C = connection
-        self.driver: Any = of_pool.driver_connection
-        """The driver's own."""
-        self.born: float = of_pool.info[_BORN]
-        self.taken = self.born
-        """When it was last."""
+        self.driver: Any = pooled.driver_connection
+        """The driver's connection."""
+        self.created_at: float = pooled.info[_CREATED_AT]
+        self.taken_at = self.created_at
+        """When it was last taken from the cache."""
 
-    def end(self) -> None:
-        """For one that must serve nobody else."""
+    def discard(self) -> None:
+        """Close the connection, so that it is not used again."""
         self.connection.invalidate()
         self.connection.close()
 
@@ -49,49 +50,50 @@ def never(_: Any) -> bool:
 
 
 class ConnectionCache(Generic[A]):
-    """Connections of an engine that nobody uses at present. For any thread."""
+    """Idle connections of an engine. Safe for all threads."""
 
     def __init__(
         self,
         engine: Engine,
         connect: Callable[[], A],
-        most: int,
+        max_idle: int,
         recycle_seconds: float = -1,
         is_lost: Callable[[Any], bool] = never,
     ) -> None:
         self._connect = connect
-        self._most = most
-        self._longest = float("inf") if recycle_seconds < 0 else recycle_seconds
+        self._max_idle = max_idle
+        self._max_age = float("inf") if recycle_seconds < 0 else recycle_seconds
         self._is_lost = is_lost
-        """Whether a driver's connection is."""
-        self._idle: list[A] = []  # what one thread pops no other can
-        event.listen(engine, "connect", _note_birth)
+        """Whether a connection of the driver was lost."""
+        self._idle: list[A] = []  # `pop` and `append` are atomic
+        event.listen(engine, "connect", _record_creation)
 
     def take(self) -> A:
-        """One not known to be lost, and not as old as a connection may get; a new one, if there is none."""
+        """Return an idle connection that is neither lost nor too old, or a new one."""
         while True:
             try:
-                one = self._idle.pop()
+                cached = self._idle.pop()
             except IndexError:
                 return self._connect()
             now = time.monotonic()
-            if now - one.born <= self._longest and (now - one.taken < FRESH or not self._is_lost(one.driver)):
-                one.taken = now
-                return one
-            one.end()
+            is_checked = now - cached.taken_at >= UNCHECKED_SECONDS
+            if now - cached.created_at <= self._max_age and not (is_checked and self._is_lost(cached.driver)):
+                cached.taken_at = now
+                return cached
+            cached.discard()
 
-    def keep(self, one: A) -> None:
-        """For the next one; nothing may be under way on it."""
-        if len(self._idle) >= self._most:
-            one.connection.close()
+    def put_back(self, cached: A) -> None:
+        """Make a connection idle. Nothing may be in progress on it."""
+        if len(self._idle) >= self._max_idle:
+            cached.connection.close()
         else:
-            self._idle.append(one)
+            self._idle.append(cached)
 
-    def let_go(self) -> None:
+    def close_idle(self) -> None:
         with contextlib.suppress(IndexError):
             while True:
-                self._idle.pop().end()
+                self._idle.pop().discard()
 
 
-def _note_birth(_: Any, record: Any) -> None:
-    record.info[_BORN] = time.monotonic()
+def _record_creation(_: Any, record: Any) -> None:
+    record.info[_CREATED_AT] = time.monotonic()

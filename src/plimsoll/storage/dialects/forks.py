@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Databases that are open when a process forks: the child begins anew and touches nothing of its parent's."""
+"""Reset open databases after a fork: the child opens its own connections and leaves those of its parent untouched."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from typing import Protocol
 
 
 class ForkAware(Protocol):
-    def forget_parent(self) -> object:
-        """In the child: begin anew. Returns what must be kept, untouched, for as long as the child lives."""
+    def reset_in_child(self) -> object:
+        """Replace all connections, in the child. Return the old ones, which must not be closed in the child."""
 
 
-_all_open: weakref.WeakSet[ForkAware] = weakref.WeakSet()
-# Closing a parent's connection could release what the parent holds, or end its session.
-_left_by_parent: list[object] = []
+_open_databases: weakref.WeakSet[ForkAware] = weakref.WeakSet()
+# Never closed: that could release locks of the parent, or end its session.
+_parent_connections: list[object] = []
 
 
-def begin_anew_after_fork(database: ForkAware) -> None:
-    _all_open.add(database)
+def reset_after_fork(database: ForkAware) -> None:
+    """Have a database reset in each child of this process."""
+    _open_databases.add(database)
 
 
 def _after_fork() -> None:
-    for database in list(_all_open):
-        _left_by_parent.append(database.forget_parent())
+    for database in list(_open_databases):
+        _parent_connections.append(database.reset_in_child())
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Asks a database server for the head, once for all who wait: the one query that every request costs.
+"""Queries a database server for the head, and shares one query among all requests that wait for it.
 
-Questions are numbered. Who is alone begins to ask and gets on with something else. Where several are at work, each
-relies on the next question, which the first who waits for it asks, once the others have come as far as they can.
+Every request needs this query. Queries are numbered. A single active request sends its query at once and receives the
+result later. With several active requests each one waits for the next query; the first that waits sends it, after the
+others had time to join.
 """
 
 from __future__ import annotations
@@ -13,89 +14,90 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from plimsoll.runtime.scheduling import AT_WORK, run_ready
+from plimsoll.runtime.scheduling import ACTIVE_REQUESTS, yield_to_ready_greenlets
 from plimsoll.storage.head import BEGINNING, Head
 
 
 class HeadProbe:
-    """One connection of a driver, outside of any transaction, so that it always sees what was last committed."""
+    """One driver connection in autocommit mode, so that each query sees the last commit."""
 
     def __init__(
-        self, connect: Callable[[], Any], ask: Callable[[Any], None], hear: Callable[[Any], Sequence[Any]]
+        self, connect: Callable[[], Any], send: Callable[[Any], None], receive: Callable[[Any], Sequence[Any]]
     ) -> None:
         self._connect = connect
-        self._ask_on = ask
-        self._hear_on = hear
+        self._send_on = send
+        self._receive_on = receive
         self._connection: Any = None
-        self._turn = threading.Lock()
-        self._asked = 0
-        """The number of the last question that was asked."""
-        self._under_way = False
-        self._last = 0, BEGINNING
-        """The last question that was answered, and the answer: the first one has the number 1."""
+        self._lock = threading.Lock()
+        self._last_sent = 0
+        """The number of the last query that was sent. The first one has the number 1."""
+        self._is_pending = False
+        """Whether the result of the last query is still to be received."""
+        self._last_result = 0, BEGINNING
+        """The number of the last query whose result was received, and that result."""
 
-    def ask(self) -> int:
-        """Begins to ask, if it can be done without waiting. The number of the question to hear the answer of."""
-        if AT_WORK.count <= 1 and self._turn.acquire(False):
+    def start(self) -> int:
+        """Send the query if that is possible without waiting. Return the number of the query to `wait_for`."""
+        if ACTIVE_REQUESTS.count <= 1 and self._lock.acquire(False):
             try:
-                if self._connection is not None and not self._under_way:
-                    self._ask()
-                    return self._asked
+                if self._connection is not None and not self._is_pending:
+                    self._send()
+                    return self._last_sent
             except Exception:
-                self._hang_up()  # whoever wants the answer finds out
+                self._disconnect()  # `wait_for` connects again
             finally:
-                self._turn.release()
-        # Read before it is raised by whoever is asking just now: that question may be older than this call.
-        return self._asked + 1
+                self._lock.release()
+        # Not a query that another request is sending just now: it may be older than this call.
+        return self._last_sent + 1
 
-    def hear(self, number: int) -> Head:
-        """The head at some moment after this question, or one after it, was asked."""
-        answered, head = self._last
-        if answered >= number:  # somebody else has heard it
+    def wait_for(self, number: int) -> Head:
+        """Return the result of the query with this number, or of a later one."""
+        received, head = self._last_result
+        if received >= number:  # another request has received it
             return head
-        with self._turn:
+        with self._lock:
             before = self._connection
             try:
-                return self._heard(number)
+                return self._receive(number)
             except Exception:
-                may_have_died_long_ago = before is not None and self._connection is before
-                self._hang_up()
-                if not may_have_died_long_ago:
+                may_have_been_lost_earlier = before is not None and self._connection is before
+                self._disconnect()
+                if not may_have_been_lost_earlier:
                     raise
             except BaseException:
-                self._hang_up()
+                self._disconnect()
                 raise
             try:
-                return self._heard(number)
+                return self._receive(number)
             except BaseException:
-                self._hang_up()
+                self._disconnect()
                 raise
 
     def close(self) -> None:
-        with self._turn:
-            self._hang_up()
+        with self._lock:
+            self._disconnect()
 
-    def _heard(self, number: int) -> Head:
+    def _receive(self, number: int) -> Head:
         if self._connection is None:
             self._connection = self._connect()
-        answered, head = self._last
-        while answered < number:
-            if not self._under_way:
-                if AT_WORK.count > 1:
-                    run_ready()  # requests that arrive before the query is sent share it
-                self._ask()
-            self._last = answered, head = self._asked, Head(*self._hear_on(self._connection))
-            self._under_way = False
+        received, head = self._last_result
+        while received < number:
+            if not self._is_pending:
+                if ACTIVE_REQUESTS.count > 1:
+                    yield_to_ready_greenlets()  # requests that arrive before the query is sent share it
+                self._send()
+            self._last_result = received, head = self._last_sent, Head(*self._receive_on(self._connection))
+            self._is_pending = False
         return head
 
-    def _ask(self) -> None:
-        self._asked += 1
-        self._under_way = True
-        self._ask_on(self._connection)
+    def _send(self) -> None:
+        self._last_sent += 1
+        self._is_pending = True
+        self._send_on(self._connection)
 
-    def _hang_up(self) -> None:
+    def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
-        self._under_way = False
+        self._is_pending = False
         if connection is not None:
             with contextlib.suppress(Exception):
                 connection.close()

@@ -2,8 +2,8 @@
 
 """SQLite in WAL mode: readers never wait, writers of all processes queue for one file lock.
 
-A commit is on disk before it is answered unless the operator said otherwise. Nothing is opened or created
-before it is first needed.
+A commit is on disk before the response is sent, unless `sqlite_synchronous` is off. Files are opened and created on
+first use.
 """
 
 from __future__ import annotations
@@ -21,47 +21,47 @@ from sqlalchemy.pool import QueuePool
 from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
 from plimsoll.runtime.scheduling import (
     InlineOrOffload,
-    Pace,
-    give_way,
+    PeriodicYield,
     offload,
+    yield_to_requests,
 )
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.dialects.connection_cache import CachedConnection, ConnectionCache
-from plimsoll.storage.dialects.errors import as_sqlalchemys
-from plimsoll.storage.dialects.forks import begin_anew_after_fork
-from plimsoll.storage.dialects.transaction import of, tell_outcome
+from plimsoll.storage.dialects.errors import as_sqlalchemy_error
+from plimsoll.storage.dialects.forks import reset_after_fork
+from plimsoll.storage.dialects.transaction import raise_commit_outcome, transaction_of
 from plimsoll.storage.dialects.write_queue import WriteQueue
 from plimsoll.storage.dialects.writers import WriteConnections, send_nothing
 from plimsoll.storage.errors import (
     Busy,
+    CannotOpenFile,
     ConstraintFailed,
     DatabaseFault,
     DiskFull,
-    NotOpened,
-    Overtaken,
+    HeadMoved,
     ReadOnly,
     Unreachable,
-    ValueNotKept,
+    ValueNotStorable,
 )
-from plimsoll.storage.head import GUARD, QUERY, Head
+from plimsoll.storage.head import HEAD_GUARD, QUERY, Head
 from plimsoll.storage.sql import Statement, query
 
-# Our own writers queue at the turnstile, so only a stranger (a shell, a backup) can make SQLite wait at all.
+# Writers of Plimsoll wait in the WriteQueue, so only another program (a shell, a backup) makes SQLite itself wait.
 BUSY_SECONDS = 15.0
 
-# A checkpoint that finds no reader in its way gives the log's disk space back down to this size.
+# A checkpoint that no reader blocks truncates the write-ahead log to this size.
 LOG_SIZE_LIMIT = 64 * 1024 * 1024
 CHECKPOINT_PAGES = 8_000
-"""So many pages of the log are half of that. Claims change the same pages over and over: each is copied once in that time."""
+"""Half of that size. Claims change the same pages again and again; a checkpoint copies each page once."""
 WRITER_CACHE_KIB = 16_384
-LONG_COMMIT = 0.003
-"""Seconds. On a disk that keeps what it is given at once a commit takes a tenth of that."""
-"""A claim touches some page of every index, each time another one."""
+"""A claim writes a page of every index, each time another one."""
+SLOW_COMMIT_SECONDS = 0.003
+"""On a disk with a write cache a commit takes a tenth of that."""
 
 MANY_STATEMENTS = 50
-"""In a batch of common size there are ten. A batch with more is committed in another thread."""
-ROWS_AT_ONCE = 1_000
-"""Rows that are read before other requests run: SQLite finds them in this thread, one by one."""
+"""A batch of common size has ten. A batch with more than this is committed in another thread."""
+ROWS_PER_YIELD = 1_000
+"""Rows that are read before a yield to other requests: SQLite finds them one by one in this thread."""
 
 IDLE_READERS = 8
 
@@ -71,137 +71,142 @@ _FAULTS: dict[int, type[DatabaseFault]] = {
     sqlite3.SQLITE_READONLY: ReadOnly,
     sqlite3.SQLITE_IOERR: Unreachable,
     sqlite3.SQLITE_FULL: DiskFull,
-    sqlite3.SQLITE_CANTOPEN: NotOpened,
+    sqlite3.SQLITE_CANTOPEN: CannotOpenFile,
 }
 
 _IN_MEMORY = (
-    "{url} is a database in memory, which each process would have for itself: two workers would differ."
+    "{url} is a database in memory. Each worker process would have its own one, with other contents."
     " Name a file instead, for example sqlite:////var/lib/placement/plimsoll.sqlite"
 )
 _FILE_URI = (
     "{url} names its file as a URI. Give the plain path: sqlite:////absolute/path or sqlite:///relative"
 )
 _NO_WAL = (
-    "{path} cannot be switched to a write-ahead log (SQLite says {mode!r}), which several connections need."
+    "{path} cannot be switched to a write-ahead log (its journal mode stays {mode!r}), which several connections need."
     " Put it on a local file system."
 )
 
 
 class SQLite:
-    """One SQLite file, its pool of readers, its one writer, and the probe that sees others' commits."""
+    """One SQLite file: a pool of read connections, one write connection, and a probe that detects commits."""
 
     def __init__(self, url: URL, options: DatabaseOptions) -> None:
-        self.path = _file_of(url)
+        self.path = _file_path(url)
         self.where = str(self.path)
         self._url = url.set(database=self.where)
         self._options = options
-        self._commit = InlineOrOffload(LONG_COMMIT)
-        self._start_afresh()
-        begin_anew_after_fork(self)
+        self._commit = InlineOrOffload(SLOW_COMMIT_SECONDS)
+        self._create_connections()
+        reset_after_fork(self)
 
-    def _start_afresh(self) -> None:
-        # Readers are as many as there are threads: a limit on them could only make one of them fail.
+    def _create_connections(self) -> None:
+        # No limit: there are as many readers as threads, and a limit would only make one of them fail.
         idle_readers = self._options.max_pool_size or IDLE_READERS
-        self._readers = self._engine(_set_up_reader, idle_readers, max_overflow=-1)
-        event.listen(self._readers, "begin", _begin_reading)
-        self._lookers = ConnectionCache(
-            self._readers, lambda: CachedConnection(self._readers.raw_connection()), idle_readers
+        self._read_engine = self._engine(_set_up_reader, idle_readers, max_overflow=-1)
+        event.listen(self._read_engine, "begin", _begin_reading)
+        self._point_query_connections = ConnectionCache(
+            self._read_engine, lambda: CachedConnection(self._read_engine.raw_connection()), idle_readers
         )
-        # Whoever writes begins and ends it by itself; to SQLAlchemy each statement is a transaction.
-        self._writing = self._engine(self._set_up_writer, 1, max_overflow=0, isolation_level="AUTOCOMMIT")
-        for end in ("do_commit", "do_rollback"):
-            setattr(self._writing.dialect, end, send_nothing)
-        self._writers = WriteConnections(self._writing, self.fault_of)
-        self._turnstile = WriteQueue(self.path.with_name(self.path.name + ".writers"))
+        # `write` and `Transaction` begin and end transactions; for SQLAlchemy each statement is one.
+        self._write_engine = self._engine(
+            self._set_up_writer, 1, max_overflow=0, isolation_level="AUTOCOMMIT"
+        )
+        for method in ("do_commit", "do_rollback"):
+            setattr(self._write_engine.dialect, method, send_nothing)
+        self._write_connections = WriteConnections(self._write_engine, self.fault_of)
+        self._write_queue = WriteQueue(self.path.with_name(self.path.name + ".writers"))
         self._probe: sqlite3.Connection | None = None
         self._probe_lock = threading.Lock()
-        self._seen: tuple[int, Head] | None = None
+        self._last_head: tuple[int, Head] | None = None
 
-    def keeping(self) -> DatabaseSemantics:
+    def semantics(self) -> DatabaseSemantics:
         return EXACT
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
-        with self._readers.connect() as connection, connection.begin():
+        with self._read_engine.connect() as connection, connection.begin():
             yield connection
 
-    # A transaction that reads costs SQLite nothing.
-    glance = read
+    # A read transaction costs SQLite nothing.
+    read_single_query = read
 
     @contextlib.contextmanager
     def write(self, expected: Head | None = None) -> Iterator[Connection]:
         self._make_directory()
-        with self._turnstile.passed():
-            writing = self._writers.writing(expected)
-            with writing as connection:
+        with self._write_queue.acquired():
+            transaction = self._write_connections.transaction(expected)
+            with transaction as connection:
                 try:
-                    writing.driver.execute("BEGIN IMMEDIATE")
-                    writing.begun = True
-                    if expected is not None and Head(*writing.driver.execute(QUERY).fetchone()) != expected:
-                        raise Overtaken
+                    transaction.driver.execute("BEGIN IMMEDIATE")
+                    transaction.begun = True
+                    if (
+                        expected is not None
+                        and Head(*transaction.driver.execute(QUERY).fetchone()) != expected
+                    ):
+                        raise HeadMoved
                 except sqlite3.Error as error:
-                    raise as_sqlalchemys(error, connection.dialect) from error
+                    raise as_sqlalchemy_error(error, connection.dialect) from error
                 yield connection
 
     def change_schema(self) -> contextlib.AbstractContextManager[Connection]:
         # SQLite's DDL is transactional, and its write lock covers a file without any table.
         return self.write()
 
-    def ask(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
-        driver = _driver(connection)
+    def run_queries(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
+        driver = _driver_connection(connection)
         try:
             return [_fetch(driver.execute(*each)) for each in queries]
         except sqlite3.Error as error:
-            raise as_sqlalchemys(error, connection.dialect) from error
+            raise as_sqlalchemy_error(error, connection.dialect) from error
 
-    def look(self, sql: str, values: Sequence[Any]) -> list[Any]:
-        looker, dialect = self._lookers.take(), self._readers.dialect
+    def select_in(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        cached, dialect = self._point_query_connections.take(), self._read_engine.dialect
         try:
-            rows = _fetch(looker.driver.execute(*query(dialect, sql, values)))
+            rows = _fetch(cached.driver.execute(*query(dialect, sql, values)))
         except BaseException as error:
-            looker.connection.invalidate()
+            cached.connection.invalidate()
             if isinstance(error, sqlite3.Error):
-                raise as_sqlalchemys(error, dialect) from error
+                raise as_sqlalchemy_error(error, dialect) from error
             raise
-        self._lookers.keep(looker)
+        self._point_query_connections.put_back(cached)
         return rows
 
-    def run_last(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        writing = of(connection)
-        assert writing is not None, "a transaction that writes"
-        driver: sqlite3.Connection = writing.driver
+    def run_and_commit(self, connection: Connection, statements: Sequence[Statement]) -> None:
+        transaction = transaction_of(connection)
+        assert transaction is not None, "no write transaction is active on this connection"
+        driver: sqlite3.Connection = transaction.driver
         try:
-            pause = Pace()
+            yield_if_due = PeriodicYield()
             for each in statements:
                 driver.execute(*each)
-                pause()
+                yield_if_due()
             try:
                 if len(statements) > MANY_STATEMENTS:
                     offload(lambda: driver.execute("COMMIT"))
                 else:
-                    self._commit.do(lambda: driver.execute("COMMIT"))  # it waits for the disk
+                    self._commit.run(lambda: driver.execute("COMMIT"))  # waits for the disk
             except Exception as error:
-                tell_outcome(as_sqlalchemys(error, connection.dialect), self.fault_of)
+                raise_commit_outcome(as_sqlalchemy_error(error, connection.dialect), self.fault_of)
                 raise
         except sqlite3.Error as error:
-            raise as_sqlalchemys(error, connection.dialect) from error
-        writing.committed = True
+            raise as_sqlalchemy_error(error, connection.dialect) from error
+        transaction.committed = True
 
     @property
-    def works_by_itself(self) -> bool:
-        return self._commit.is_aside
+    def commits_in_background(self) -> bool:
+        return self._commit.is_offloading
 
     @property
     def is_multi_primary(self) -> bool:
         return False
 
-    def counting_along(self, table: str, rows: int) -> Sequence[Statement]:
+    def sequence_statements(self, table: str, rows: int) -> Sequence[Statement]:
         return ()
 
-    def taking_the_head(self) -> Statement:
-        return Statement(QUERY)  # the transaction has taken everything when it began
+    def lock_head_query(self) -> Statement:
+        return Statement(QUERY)  # BEGIN IMMEDIATE has locked the whole file
 
-    def ask_head(self) -> Callable[[], Head]:
+    def start_head_query(self) -> Callable[[], Head]:
         head = self._head()
         return lambda: head
 
@@ -209,28 +214,28 @@ class SQLite:
         with self._probe_lock:
             probe = self._probe or self._open_probe()
             version: int = probe.execute("PRAGMA data_version").fetchone()[0]
-            # Whoever commits in between changes the version that is asked for next time.
-            if self._seen is None or self._seen[0] != version:
-                self._seen = version, Head(*probe.execute(QUERY).fetchone())
-            return self._seen[1]
+            # A commit between the two queries changes the version that the next call reads.
+            if self._last_head is None or self._last_head[0] != version:
+                self._last_head = version, Head(*probe.execute(QUERY).fetchone())
+            return self._last_head[1]
 
-    def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotKept | None:
+    def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotStorable | None:
         code = getattr(error, "sqlite_errorcode", None)
         if code == sqlite3.SQLITE_CONSTRAINT_CHECK:
-            return Overtaken(error) if GUARD in str(error) else ConstraintFailed(error)
+            return HeadMoved(error) if HEAD_GUARD in str(error) else ConstraintFailed(error)
         kind = None if code is None else _FAULTS.get(code & 0xFF)
         return None if kind is None else kind(error)
 
     def dispose(self) -> None:
-        self._lookers.let_go()
-        self._readers.dispose()
-        self._writers.let_go()
-        self._writing.dispose()
-        self._turnstile.close()
+        self._point_query_connections.close_idle()
+        self._read_engine.dispose()
+        self._write_connections.close_idle()
+        self._write_engine.dispose()
+        self._write_queue.close()
         with self._probe_lock:
             if self._probe is not None:
                 self._probe.close()
-                self._probe = self._seen = None
+                self._probe = self._last_head = None
 
     def _open_probe(self) -> sqlite3.Connection:
         self._make_directory()
@@ -259,7 +264,7 @@ class SQLite:
             connect_args={
                 "timeout": BUSY_SECONDS,
                 "check_same_thread": False,
-                "isolation_level": None,  # no transaction is begun behind our back
+                "isolation_level": None,  # the driver begins no transaction by itself
             },
             **options,
         )
@@ -268,24 +273,30 @@ class SQLite:
         return engine
 
     def _set_up_writer(self, connection: sqlite3.Connection) -> None:
-        # The reference runs without foreign key enforcement on SQLite, and so a database of its may hold rows
-        # that enforcement would refuse to touch. It stays off; `plimsoll db verify` names such rows.
+        # The reference runs without foreign key enforcement on SQLite, so one of its databases may have rows that
+        # enforcement would refuse to change. It stays off; `plimsoll db verify` lists such rows.
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
             raise UnusableDatabaseError(_NO_WAL.format(path=self.path, mode=mode))
         connection.execute(f"PRAGMA journal_size_limit = {LOG_SIZE_LIMIT}")
-        # What a statement of many rows may have to take back is else written to a file, made and removed each time.
+        # Else the rollback data of a statement with many rows goes to a temporary file, created and removed each time.
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         connection.execute(f"PRAGMA cache_size = -{WRITER_CACHE_KIB}")
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._options.sqlite_synchronous else 'OFF'}")
 
-    def forget_parent(self) -> object:
+    def reset_in_child(self) -> object:
         # SQLite connections must not be used on both sides of a fork.
-        left = (self._readers, self._lookers, self._writing, self._writers, self._probe)
-        self._turnstile.leave_to_parent()
-        self._start_afresh()
-        return left
+        parents = (
+            self._read_engine,
+            self._point_query_connections,
+            self._write_engine,
+            self._write_connections,
+            self._probe,
+        )
+        self._write_queue.close_in_child()
+        self._create_connections()
+        return parents
 
 
 def _set_up_reader(connection: sqlite3.Connection) -> None:
@@ -293,29 +304,29 @@ def _set_up_reader(connection: sqlite3.Connection) -> None:
 
 
 def _fetch(cursor: sqlite3.Cursor) -> list[Any]:
-    """All rows; other requests run between a thousand and the next."""
-    rows: list[Any] = cursor.fetchmany(ROWS_AT_ONCE)
-    while len(rows) and not len(rows) % ROWS_AT_ONCE:
-        give_way()
-        some = cursor.fetchmany(ROWS_AT_ONCE)
-        if not some:
+    """Return all rows. Yields to other requests after every thousand rows."""
+    rows: list[Any] = cursor.fetchmany(ROWS_PER_YIELD)
+    while len(rows) and not len(rows) % ROWS_PER_YIELD:
+        yield_to_requests()
+        chunk = cursor.fetchmany(ROWS_PER_YIELD)
+        if not chunk:
             break
-        rows += some
+        rows += chunk
     return rows
 
 
 def _begin_reading(connection: Connection) -> None:
-    # Straight to the driver: this cannot fail, and SQLAlchemy's way around costs more than the whole read.
-    _driver(connection).execute("BEGIN")
+    # Directly on the driver: this cannot fail, and through SQLAlchemy it takes longer than the whole read.
+    _driver_connection(connection).execute("BEGIN")
 
 
-def _driver(connection: Connection) -> sqlite3.Connection:
+def _driver_connection(connection: Connection) -> sqlite3.Connection:
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     return driver
 
 
-def _file_of(url: URL) -> Path:
+def _file_path(url: URL) -> Path:
     name = url.database or ""
     if name in ("", ":memory:") or url.query.get("mode") == "memory":
         raise UnusableDatabaseError(_IN_MEMORY.format(url=url))

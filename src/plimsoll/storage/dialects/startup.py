@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The first contact with a server: waits for one that is not there yet, as patiently as the operator has said."""
+"""The first connection to a server, with `max_retries` retries every `retry_interval` seconds."""
 
 from __future__ import annotations
 
@@ -18,44 +18,44 @@ LOG = logging.getLogger(__name__)
 
 
 class StartupCheck:
-    """Made once, by whichever thread comes first; the others wait for it."""
+    """Runs once, in the first thread that needs the database; other threads wait for it."""
 
     def __init__(
         self,
         where: str,
         options: DatabaseOptions,
-        get_acquainted: Callable[[], None],
+        inspect_server: Callable[[], None],
         fault_of: Callable[[BaseException], Exception | None],
     ) -> None:
         self._where = where
         self._options = options
-        self._get_acquainted = get_acquainted
+        self._inspect_server = inspect_server
         self._fault_of = fault_of
-        self._making = threading.Lock()
+        self._lock = threading.Lock()
         self.is_done = False
 
-    def make(self) -> None:
-        with self._making:
-            tried = 0
+    def run(self) -> None:
+        with self._lock:
+            attempts = 0
             while not self.is_done:
-                tried += 1
+                attempts += 1
                 try:
-                    self._get_acquainted()
+                    self._inspect_server()
                     self.is_done = True
                 except DBAPIError as error:
                     fault = None if error.orig is None else self._fault_of(error.orig)
-                    if not isinstance(fault, Unreachable) or tried == self._options.max_retries + 1:
+                    if not isinstance(fault, Unreachable) or attempts == self._options.max_retries + 1:
                         raise
-                    self._wait(fault, tried)
+                    self._wait(fault, attempts)
 
-    def _wait(self, fault: Unreachable, tried: int) -> None:
+    def _wait(self, fault: Unreachable, attempts: int) -> None:
         options = self._options
         LOG.warning(
-            "%s: %s Trying again in %s s (%s of %s)",
+            "%s: %s Retrying in %s s (retry %s of %s)",
             self._where,
             fault,
             options.retry_interval,
-            tried,
-            "endless" if options.max_retries < 0 else options.max_retries,
+            attempts,
+            "unlimited" if options.max_retries < 0 else options.max_retries,
         )
         time.sleep(options.retry_interval)

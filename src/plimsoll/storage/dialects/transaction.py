@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A transaction that writes: begun with its first message, and committed with its last if that is known.
+"""A write transaction that begins with its first message, and commits with its last one where that is known.
 
-Each message to a server costs the time there and back, while all other writers wait. SQLAlchemy takes the connections
-that it is for as committing by themselves, so that nothing is sent but what is sent here.
+Each message to a server costs a round trip, while all other writers wait. For SQLAlchemy these connections are in
+autocommit mode, so that it sends neither BEGIN nor COMMIT by itself.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, ProgrammingError
 
 from plimsoll.storage.dialects.connection_cache import CachedConnection
-from plimsoll.storage.dialects.errors import FaultOf, translated
+from plimsoll.storage.dialects.errors import FaultOf, translate_error
 from plimsoll.storage.errors import (
     Busy,
     Interrupted,
+    NotWritable,
     OutcomeUnknown,
-    Refusing,
-    ValueNotKept,
+    ValueNotStorable,
 )
 from plimsoll.storage.head import Head
 
-# If the error is one of these and no fault of the database's.
-_SAID_BY_THE_SERVER = (DataError, IntegrityError, OperationalError, ProgrammingError)
+# Errors that a server has sent, unless the dialect maps them to a fault.
+_SENT_BY_SERVER = (DataError, IntegrityError, OperationalError, ProgrammingError)
 
 
 class Transaction(CachedConnection[Connection]):
-    """One transaction after the other on one connection: `with writing`.
+    """Write transactions on one connection, one at a time: `with transaction`.
 
-    Commits on a clean exit, unless that is done; else rolls back. OutcomeUnknown if nobody knows. It tells how far it
-    has come, and where it takes the head to be if it has not taken it yet. Errors that are the database's become ours.
+    Commits on a clean exit, unless it is committed already; else rolls back. Raises OutcomeUnknown if the result of the
+    commit is not known, and faults for errors of the database. `expected` is the head that the transaction assumes.
     """
 
     __slots__ = ("_fault_of", "begun", "committed", "expected")
@@ -45,7 +45,7 @@ class Transaction(CachedConnection[Connection]):
 
     def __enter__(self) -> Connection:
         self.begun = self.committed = False
-        _under_way[self.connection] = self
+        _active[self.connection] = self
         return self.connection
 
     def __exit__(
@@ -58,25 +58,25 @@ class Transaction(CachedConnection[Connection]):
                     self._commit()
                 else:
                     self._roll_back()
-        except BaseException as at_the_end:
-            failed = at_the_end
-        del _under_way[self.connection]
-        self.over(failed)
+        except BaseException as end_error:
+            failed = end_error
+        del _active[self.connection]
+        self.release_connection(failed)
         if failed is not None:
             if isinstance(failed, DBAPIError):
-                raise translated(failed, self._fault_of) from failed
+                raise translate_error(failed, self._fault_of) from failed
             if failed is not error:
                 raise failed
 
-    def over(self, error: BaseException | None) -> None:
-        """What becomes of the connection."""
+    def release_connection(self, error: BaseException | None) -> None:
+        """Return the connection to its owner, after the transaction has ended with this error or none."""
 
     def _commit(self) -> None:
         try:
             try:
                 self.connection.exec_driver_sql("COMMIT")
             except Exception as error:
-                tell_outcome(error, self._fault_of)
+                raise_commit_outcome(error, self._fault_of)
                 raise
             self.committed = True
         except BaseException:
@@ -89,28 +89,30 @@ class Transaction(CachedConnection[Connection]):
             self.begun = False
 
 
-_under_way: dict[Connection, Transaction] = {}
+_active: dict[Connection, Transaction] = {}
 
 
-def of(connection: Connection) -> Transaction | None:
-    """The one that this connection is in."""
-    return _under_way.get(connection)
+def transaction_of(connection: Connection) -> Transaction | None:
+    """Return the write transaction that is active on this connection, if any."""
+    return _active.get(connection)
 
 
-def tell_outcome(error: BaseException, fault_of: FaultOf) -> None:
-    """Of a commit that went wrong: raises a fault, if the server says that it did not happen; or OutcomeUnknown.
+def raise_commit_outcome(error: BaseException, fault_of: FaultOf) -> None:
+    """Raise for a commit that failed: a fault if the server did not commit, OutcomeUnknown if that is not known.
 
-    Returns if the error says it as it is.
+    Returns if the error is no fault of the database: the caller raises the error itself, and nothing was committed.
     """
     if isinstance(error, UnicodeError):
-        return  # it could not even be said
-    if not isinstance(error, _SAID_BY_THE_SERVER):
+        return  # it could not even be encoded
+    if not isinstance(error, _SENT_BY_SERVER):
         raise OutcomeUnknown(error) from error
     fault = None if error.orig is None else fault_of(error.orig)
     if fault is None:
         return
     # A message may be interrupted after its commit, before its end.
-    said = isinstance(fault, Busy | Refusing | ValueNotKept) and not isinstance(fault, Interrupted)
-    if said:
+    is_rolled_back = isinstance(fault, Busy | NotWritable | ValueNotStorable) and not isinstance(
+        fault, Interrupted
+    )
+    if is_rolled_back:
         raise fault from error
     raise OutcomeUnknown(error.orig) from error

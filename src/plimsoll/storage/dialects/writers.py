@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Connections that one writer after the other uses."""
+"""The connections of write transactions, which use them one after the other."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from plimsoll.storage.dialects.connection_cache import ConnectionCache, never
-from plimsoll.storage.dialects.errors import FaultOf, translated
+from plimsoll.storage.dialects.errors import FaultOf, translate_error
 from plimsoll.storage.dialects.transaction import Transaction
 from plimsoll.storage.head import Head
 
-MOST_KEPT = 2
-"""While one writes, the next is being prepared."""
+MAX_IDLE = 2
+"""Connections: while one transaction is written, the next one is prepared."""
 
 
 class WriteConnections:
-    """The connections of an engine that write. For any thread."""
+    """Lends the connections of an engine to write transactions. Safe for all threads."""
 
     def __init__(
         self,
@@ -33,50 +33,50 @@ class WriteConnections:
     ) -> None:
         self._connect = connect or engine.connect
         self._fault_of = fault_of
-        self._kept: ConnectionCache[_WriteConnection] = ConnectionCache(
-            engine, self._new, MOST_KEPT, recycle_seconds, is_lost
+        self._idle: ConnectionCache[_WriteConnection] = ConnectionCache(
+            engine, self._new, MAX_IDLE, recycle_seconds, is_lost
         )
 
-    def writing(self, expected: Head | None = None) -> Transaction:
-        """A transaction."""
-        writing = self._kept.take()
-        writing.expected = expected
-        return writing
+    def transaction(self, expected: Head | None = None) -> Transaction:
+        """Return a write transaction that assumes this head, to be entered with `with`."""
+        transaction = self._idle.take()
+        transaction.expected = expected
+        return transaction
 
-    def let_go(self) -> None:
-        self._kept.let_go()
+    def close_idle(self) -> None:
+        self._idle.close_idle()
 
     def _new(self) -> _WriteConnection:
         try:
-            return _WriteConnection(self._connect(), self._fault_of, self._kept)
+            return _WriteConnection(self._connect(), self._fault_of, self._idle)
         except DBAPIError as error:
-            raise translated(error, self._fault_of) from error
+            raise translate_error(error, self._fault_of) from error
 
 
 class _WriteConnection(Transaction):
-    """On a connection that the next one gets. One that was not even able to roll back serves no other."""
+    """A transaction whose connection goes back to the cache when it ends. A failed rollback discards the connection."""
 
-    __slots__ = ("_kept",)
+    __slots__ = ("_idle",)
 
     def __init__(
-        self, connection: Connection, fault_of: FaultOf, kept: ConnectionCache[_WriteConnection]
+        self, connection: Connection, fault_of: FaultOf, idle: ConnectionCache[_WriteConnection]
     ) -> None:
         super().__init__(connection, fault_of)
-        self._kept = kept
+        self._idle = idle
 
-    def over(self, error: BaseException | None) -> None:
-        if error is not None and self._is_spoilt(error):
-            self.end()
+    def release_connection(self, error: BaseException | None) -> None:
+        if error is not None and self._must_discard(error):
+            self.discard()
             return
         if self.connection.in_transaction():
-            # Of what SQLAlchemy takes for a transaction; the database hears nothing of it.
+            # Ends the transaction of SQLAlchemy's objects; nothing is sent to the database.
             self.connection.rollback()
-        self._kept.keep(self)
+        self._idle.put_back(self)
 
-    def _is_spoilt(self, error: BaseException) -> bool:
-        # SQLAlchemy connects an invalidated one anew, and does not tell us.
+    def _must_discard(self, error: BaseException) -> bool:
+        # SQLAlchemy reconnects an invalidated connection without notice.
         return self.begun or self.connection.invalidated or not isinstance(error, Exception)
 
 
 def send_nothing(_: Any) -> None:
-    """For a dialect's `do_rollback` and `do_commit`: whoever writes ends it by itself."""
+    """Replaces `do_rollback` and `do_commit` of SQLAlchemy's dialect: `Transaction` ends the transaction itself."""

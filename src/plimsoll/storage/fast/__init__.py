@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Faster ways to send statements to a server than its driver has."""
+"""Ways to send statements to a server that are faster than those of its driver."""

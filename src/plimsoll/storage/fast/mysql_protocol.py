@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads what a MySQL server answers to a message of statements, over a connection of PyMySQL.
+"""Sends messages of statements to a MySQL server and reads the results, on a connection of PyMySQL.
 
-PyMySQL makes an object of every packet and of every column of every answer, which takes longer than the server needs
-to answer. Here the packets are taken apart where they lie. Only what our statements ask for is known: numbers, texts
-and times. Errors are raised as PyMySQL raises them.
+PyMySQL makes an object of every packet and of every column of every result, which takes longer than the server needs
+for the query. Here packets are parsed in the receive buffer. Only the column types of our statements are supported:
+integers, texts and times. Errors are raised as PyMySQL raises them.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from pymysql import err
 from pymysql.connections import Connection
 from pymysql.constants import COMMAND, CR, FIELD_TYPE, SERVER_STATUS
 
-from plimsoll.runtime.scheduling import give_way
+from plimsoll.runtime.scheduling import yield_to_requests
 
 _OK, _NULL, _END, _ERROR = 0x00, 0xFB, 0xFE, 0xFF
-_LONGEST_END = 9
-_LONGEST = 0xFFFFFF
-_AT_ONCE = 1 << 14
-_ROWS_AT_ONCE = 500
-"""Rows that are read before other requests run."""
+_MAX_END_PACKET = 9
+"""Bytes. A longer packet with the same first byte is a row."""
+_MAX_PACKET = 0xFFFFFF
+_RECEIVE_BYTES = 1 << 14
+_ROWS_PER_YIELD = 500
+"""Rows that are read before a yield to other requests."""
 _QUERY, _PREPARE = bytes((COMMAND.COM_QUERY,)), bytes((COMMAND.COM_STMT_PREPARE,))
 _EXECUTE = bytes((COMMAND.COM_STMT_EXECUTE,))
-_ONCE_WITHOUT_CURSOR = b"\0\1\0\0\0"
+_NO_CURSOR_ONE_ITERATION = b"\0\1\0\0\0"
 _MORE = SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS
 
 
-@lru_cache(maxsize=64)  # rows that were written together have the same
+@lru_cache(maxsize=64)  # rows of one transaction have the same time
 def _time(value: bytes) -> datetime:
     return datetime.fromisoformat(value.decode())
 
@@ -51,73 +52,75 @@ _READERS: dict[int, Callable[[bytes], Any]] = {
 }
 
 
-def answers(connection: Connection[Any], message: str) -> list[list[tuple[Any, ...]]]:
-    """The rows of each statement; the first that fails ends it."""
+def execute_message(connection: Connection[Any], message: str) -> list[list[tuple[Any, ...]]]:
+    """Run a message of statements. Return the rows of each statement; the first error is raised and ends it."""
     stream = _Stream(connection)
     stream.send(message.encode())
-    return _heard(stream)
+    return _read_results(stream)
 
 
-def say(connection: Connection[Any], message: str) -> None:
+def send_message(connection: Connection[Any], message: str) -> None:
+    """Send a message of statements without waiting for its results."""
     _Stream(connection).send(message.encode())
 
 
-def heard(connection: Connection[Any]) -> list[list[tuple[Any, ...]]]:
-    """What is answered to the message that was said."""
-    return _heard(_Stream(connection))
+def receive_results(connection: Connection[Any]) -> list[list[tuple[Any, ...]]]:
+    """Return the rows of each statement of the message that was sent."""
+    return _read_results(_Stream(connection))
 
 
-class Prepared:
-    """A query without parameters for one row of big integers, which the server has read before it is asked.
+class PreparedQuery:
+    """A prepared statement without parameters that returns one row of big integers.
 
-    Its answers differ in the numbers alone: what comes before them is known after the first.
+    Its results differ only in the integers. The bytes before them are remembered from the first result, and later
+    results are compared with them instead of parsed.
     """
 
-    __slots__ = ("_before", "_columns", "_connection", "_numbers", "_packet", "_row")
+    __slots__ = ("_columns", "_connection", "_execute_packet", "_integers", "_prefix", "_row")
 
     def __init__(self, connection: Connection[Any], query: str) -> None:
         stream = _Stream(connection)
         stream.send(query.encode(), _PREPARE)
-        told = stream.packet()
+        prepared = stream.read_packet()
         self._connection = connection
-        self._columns = int.from_bytes(told[5:7], "little")
-        for _ in range(self._columns + 1):  # and the end of the columns
-            stream.packet()
-        stream.close(connection.server_status)
-        self._packet = _framed(0, _EXECUTE + told[1:5] + _ONCE_WITHOUT_CURSOR)
-        # Before the values: what it is, and a bit for each column that is NULL, after two that mean nothing.
-        nothing = 1 + (self._columns + 9) // 8
-        self._row = Struct(f"<{nothing}x{self._columns}q")
-        self._before = b""
-        self._numbers = Struct(f"<{self._columns}q7xH")
-        """And after them, in the packet that ends the answer, the status of the server."""
+        self._columns = int.from_bytes(prepared[5:7], "little")
+        for _ in range(self._columns + 1):  # the columns, and the packet that ends them
+            stream.read_packet()
+        stream.finish(connection.server_status)
+        self._execute_packet = _frame_packet(0, _EXECUTE + prepared[1:5] + _NO_CURSOR_ONE_ITERATION)
+        # Before the values: the type of the packet, and the bitmap of NULL columns, which begins with two unused bits.
+        header = 1 + (self._columns + 9) // 8
+        self._row = Struct(f"<{header}x{self._columns}q")
+        self._prefix = b""
+        self._integers = Struct(f"<{self._columns}q7xH")
+        """The integers, and the server status in the packet that ends the result."""
 
-    def say(self) -> None:
-        _Stream(self._connection).write(self._packet)
+    def send(self) -> None:
+        _Stream(self._connection).write(self._execute_packet)
 
-    def heard(self) -> tuple[Any, ...]:
+    def receive(self) -> tuple[Any, ...]:
         stream = _Stream(self._connection)
-        answer = stream.after(self._before, self._numbers.size) if self._before else None
-        if answer is None:
+        content = stream.read_after(self._prefix, self._integers.size) if self._prefix else None
+        if content is None:
             return self._read(stream)
-        *row, status = self._numbers.unpack(answer)
-        stream.close(status)
+        *row, status = self._integers.unpack(content)
+        stream.finish(status)
         return tuple(row)
 
     def _read(self, stream: _Stream) -> tuple[Any, ...]:
-        """Packet by packet."""
-        # How many columns, what they are, their end, and the row.
-        packets = [stream.packet() for _ in range(1 + self._columns + 1 + 1)]
+        """Read the result packet by packet, and remember its prefix."""
+        # The number of columns, each column, the end of the columns, and the row.
+        packets = [stream.read_packet() for _ in range(1 + self._columns + 1 + 1)]
         row = self._row.unpack(packets[-1])
-        end = stream.packet()
-        stream.close(end[3] | end[4] << 8)
-        whole = b"".join(_framed(number, packet) for number, packet in enumerate(packets, 1))
-        self._before = whole[: -8 * self._columns]
+        end = stream.read_packet()
+        stream.finish(end[3] | end[4] << 8)
+        framed = b"".join(_frame_packet(number, packet) for number, packet in enumerate(packets, 1))
+        self._prefix = framed[: -8 * self._columns]
         return row
 
 
-class Unprepared:
-    """The same, where the server reads it each time."""
+class UnpreparedQuery:
+    """The same query where the server cannot prepare it: it parses the query each time."""
 
     __slots__ = ("_connection", "_query")
 
@@ -125,64 +128,69 @@ class Unprepared:
         self._connection = connection
         self._query = query
 
-    def say(self) -> None:
-        say(self._connection, self._query)
+    def send(self) -> None:
+        send_message(self._connection, self._query)
 
-    def heard(self) -> tuple[Any, ...]:
-        ((row,),) = heard(self._connection)
+    def receive(self) -> tuple[Any, ...]:
+        ((row,),) = receive_results(self._connection)
         return row
 
 
-def often_asked(connection: Connection[Any], query: str) -> Prepared | Unprepared:
-    """A query for one row of big integers, prepared if that can be."""
+def prepare_query(connection: Connection[Any], query: str) -> PreparedQuery | UnpreparedQuery:
+    """Return a query for one row of big integers, as a prepared statement if the server can prepare it."""
     try:
-        return Prepared(connection, query)
-    except err.OperationalError:  # it has prepared as many as it may, or a proxy in between does not know how
+        return PreparedQuery(connection, query)
+    except (
+        err.OperationalError
+    ):  # the limit of prepared statements is reached, or a proxy in between does not support them
         if not connection.open:
             raise
-        return Unprepared(connection, query)
+        return UnpreparedQuery(connection, query)
 
 
-def _heard(stream: _Stream) -> list[list[tuple[Any, ...]]]:
-    found, more = [], _MORE
-    while more & _MORE:
-        rows, more = _answer(stream)
-        found.append(rows)
-    stream.close(more)
-    return found
+def _read_results(stream: _Stream) -> list[list[tuple[Any, ...]]]:
+    results, status = [], _MORE
+    while status & _MORE:
+        rows, status = _read_result(stream)
+        results.append(rows)
+    stream.finish(status)
+    return results
 
 
 def quote(connection: Connection[Any]) -> Callable[[str], str]:
-    """Makes of a text what stands for it in a statement. Between single quotes nothing else means anything."""
-    plain = connection.server_status & SERVER_STATUS.SERVER_STATUS_NO_BACKSLASH_ESCAPES
-    return _quoted_plainly if plain else _quoted
+    """Return the function that quotes a text for a statement of this connection.
+
+    Between single quotes only a quote, a backslash and a NUL have a meaning.
+    """
+    no_backslash_escapes = connection.server_status & SERVER_STATUS.SERVER_STATUS_NO_BACKSLASH_ESCAPES
+    return _quoted_without_backslashes if no_backslash_escapes else _quoted
 
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\0", "\\0") + "'"
 
 
-def _quoted_plainly(text: str) -> str:
+def _quoted_without_backslashes(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _answer(stream: _Stream) -> tuple[list[tuple[Any, ...]], int]:
-    """The rows of one statement, and the status of the server after it."""
-    packet = stream.packet()
+def _read_result(stream: _Stream) -> tuple[list[tuple[Any, ...]], int]:
+    """Return the rows of one statement, and the server status after it."""
+    packet = stream.read_packet()
     if packet[0] == _OK:
-        _, at = _number(packet, 1)
-        _, at = _number(packet, at)
+        _, at = _read_integer(packet, 1)
+        _, at = _read_integer(packet, at)
         return [], packet[at] | packet[at + 1] << 8
-    readers = [_READERS[stream.packet()[-6]] for _ in range(packet[0])]
-    stream.packet()  # the end of the columns
+    readers = [_READERS[stream.read_packet()[-6]] for _ in range(packet[0])]
+    stream.read_packet()  # the end of the columns
     rows: list[tuple[Any, ...]] = []
     while True:
-        packet = stream.packet()
-        if packet[0] == _END and len(packet) < _LONGEST_END:
+        packet = stream.read_packet()
+        if packet[0] == _END and len(packet) < _MAX_END_PACKET:
             return rows, packet[3] | packet[4] << 8
         rows.append(_row(packet, readers))
-        if not len(rows) % _ROWS_AT_ONCE:
-            give_way()
+        if not len(rows) % _ROWS_PER_YIELD:
+            yield_to_requests()
 
 
 def _row(packet: bytes, readers: list[Callable[[bytes], Any]]) -> tuple[Any, ...]:
@@ -190,19 +198,19 @@ def _row(packet: bytes, readers: list[Callable[[bytes], Any]]) -> tuple[Any, ...
     at = 0
     for read in readers:
         length, start = packet[at], at + 1
-        if length >= _NULL:  # it is not the length itself
+        if length >= _NULL:  # not a length of one byte
             if length == _NULL:
                 values.append(None)
                 at = start
                 continue
-            length, start = _number(packet, at)
+            length, start = _read_integer(packet, at)
         at = start + length
         values.append(read(packet[start:at]))
     return tuple(values)
 
 
-def _number(packet: bytes, at: int) -> tuple[int, int]:
-    """A number of a length that it tells itself, and where the next thing begins."""
+def _read_integer(packet: bytes, at: int) -> tuple[int, int]:
+    """Return a length-encoded integer, and the position after it."""
     first = packet[at]
     if first < _NULL:
         return first, at + 1
@@ -210,13 +218,13 @@ def _number(packet: bytes, at: int) -> tuple[int, int]:
     return int.from_bytes(packet[at + 1 : end], "little"), end
 
 
-def _framed(number: int, content: bytes) -> bytes:
-    """As a packet, which has this number among those of the message or of the answer."""
+def _frame_packet(number: int, content: bytes) -> bytes:
+    """Return a packet: the header with the length and this sequence number, and the content."""
     return (len(content) | number << 24).to_bytes(4, "little") + content
 
 
 class _Stream:
-    """Packets to and from the server: one message, and all that is answered to it."""
+    """Packets to and from the server: one message and its results."""
 
     __slots__ = ("_at", "_buffer", "_connection", "_socket")
 
@@ -232,9 +240,9 @@ class _Stream:
 
     def send(self, message: bytes, command: bytes = _QUERY) -> None:
         content = command + message
-        # One that is as long as can be is followed by another, if an empty one.
-        for number, at in enumerate(range(0, len(content) + 1, _LONGEST)):
-            self.write(_framed(number, content[at : at + _LONGEST]))
+        # A packet of maximal length is followed by another one, which may be empty.
+        for number, at in enumerate(range(0, len(content) + 1, _MAX_PACKET)):
+            self.write(_frame_packet(number, content[at : at + _MAX_PACKET]))
 
     def write(self, packet: bytes) -> None:
         try:
@@ -244,19 +252,19 @@ class _Stream:
         except OSError as error:
             raise self._lost(CR.CR_SERVER_GONE_ERROR, error) from error
 
-    def after(self, begin: bytes, length: int) -> bytes | None:
-        """What comes after these bytes, if the answer begins with them and has so many more; else it is yet to be read."""
+    def read_after(self, prefix: bytes, length: int) -> bytes | None:
+        """Return the bytes after this prefix if the buffer is the prefix and this many bytes; else None, unread."""
         if not self._buffer:
             self._fill(1)
-        if len(self._buffer) != len(begin) + length or not self._buffer.startswith(begin):
+        if len(self._buffer) != len(prefix) + length or not self._buffer.startswith(prefix):
             return None
         self._at = len(self._buffer)
         return self._buffer[-length:]
 
-    def packet(self) -> bytes:
+    def read_packet(self) -> bytes:
         content = b""
-        length = _LONGEST
-        while length == _LONGEST:
+        length = _MAX_PACKET
+        while length == _MAX_PACKET:
             if len(self._buffer) < self._at + 4:
                 self._fill(4)
             length = int.from_bytes(self._buffer[self._at : self._at + 3], "little")
@@ -269,22 +277,22 @@ class _Stream:
             err.raise_mysql_exception(content)
         return content
 
-    def close(self, status: int) -> None:
-        """All is heard that was to be; so the server is now."""
+    def finish(self, status: int) -> None:
+        """Record the server status after the last result. Closes the connection if the buffer has more bytes."""
         self._connection.server_status = status
-        if self._at < len(self._buffer):  # more than it was asked for: nobody knows what comes next
+        if self._at < len(self._buffer):  # more than the results: the next read would be out of step
             self._connection._force_close()
 
     def _fill(self, count: int) -> None:
-        """Waits until at least so many bytes are in the buffer."""
+        """Wait until the buffer has at least this many unread bytes."""
         parts = [self._buffer[self._at :]]
         missing = count - len(parts[0])
         try:
             while missing > 0:
-                parts.append(self._socket.recv(max(_AT_ONCE, missing)))
+                parts.append(self._socket.recv(max(_RECEIVE_BYTES, missing)))
                 missing -= len(parts[-1])
                 if not parts[-1]:
-                    raise self._lost(CR.CR_SERVER_LOST, "it hung up")
+                    raise self._lost(CR.CR_SERVER_LOST, "the server closed it")
         except OSError as error:
             raise self._lost(CR.CR_SERVER_LOST, error) from error
         self._buffer, self._at = b"".join(parts), 0

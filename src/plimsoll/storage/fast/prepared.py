@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Statements that a session of PostgreSQL reads and plans once, and is then told by name.
+"""Named prepared statements, which a session of PostgreSQL parses and plans once.
 
-To read and to plan a short statement takes longer than to run it, and writes say the same few over and over.
+To parse and plan a short statement takes longer than to run it, and writes use the same few statements again and again.
 """
 
 from __future__ import annotations
@@ -13,55 +13,60 @@ from collections.abc import Sequence
 
 from plimsoll.storage.sql import Statement
 
-MOST = 256
-"""Statements that a session knows by name."""
-MOST_VALUES = 100
-"""In one of them: those for many rows are seldom for as many again."""
+MAX_STATEMENTS = 256
+"""Prepared statements of a session. With more, all are deallocated."""
+MAX_VALUES = 100
+"""Values of a statement that is prepared: one for many rows is seldom repeated with the same number of rows."""
 
 _Call = tuple[str, str]
-"""The name of a statement, and the words by which it is told."""
+"""The name of a prepared statement, and the SQL that executes it."""
 
 
 class PreparedNames:
-    """What one session knows. First `told`, and `remember` if it was done: else nobody knows how far it came."""
+    """The prepared statements of one session.
 
-    __slots__ = ("_known", "_names", "_new")
+    Call `prepare` before the message is sent, and `confirm` after it has succeeded. After a failure it is not known
+    which statements the session has prepared.
+    """
+
+    __slots__ = ("_confirmed", "_names", "_new")
 
     def __init__(self) -> None:
-        # Nobody else has these, lest a pool in between lead us to the statement of another under the same name. Nor is one
-        # given twice: what became of it is not known if its message failed.
-        begin = f"plimsoll_{secrets.token_hex(8)}"
-        self._names = (f"{begin}_{number}" for number in itertools.count(1))
-        self._known: dict[str, _Call] = {}
-        """By the words of the statements."""
+        # Random, because a connection pool in between may share a session among clients. No name is used twice: after
+        # a message has failed, the session may have prepared it or not.
+        prefix = f"plimsoll_{secrets.token_hex(8)}"
+        self._names = (f"{prefix}_{number}" for number in itertools.count(1))
+        self._confirmed: dict[str, _Call] = {}
+        """By the SQL of the statements."""
         self._new: dict[str, _Call] = {}
 
-    def told(self, statements: Sequence[Statement]) -> list[Statement]:
-        """The same statements, by their names; those that are new are given one."""
+    def prepare(self, statements: Sequence[Statement]) -> list[Statement]:
+        """Return the statements that execute these by name, with a PREPARE before each new one."""
         self._new = {}
-        spoken: list[Statement] = []
-        if len(self._known) > MOST:
-            spoken += [Statement(f"DEALLOCATE {name}") for name, _ in self._known.values()]
-            self._known = {}
+        calls: list[Statement] = []
+        if len(self._confirmed) > MAX_STATEMENTS:
+            calls += [Statement(f"DEALLOCATE {name}") for name, _ in self._confirmed.values()]
+            self._confirmed = {}
         for each in statements:
             sql, values = each
-            if not values or len(values) > MOST_VALUES:
-                spoken.append(each)
+            if not values or len(values) > MAX_VALUES:
+                calls.append(each)
                 continue
-            call = self._known.get(sql) or self._new.get(sql)
+            call = self._confirmed.get(sql) or self._new.get(sql)
             if call is None:
                 name = next(self._names)
                 call = self._new[sql] = name, f"EXECUTE {name}({', '.join(['%s'] * len(values))})"
-                spoken.append(Statement(f"PREPARE {name} AS {_numbered(sql)}"))
-            spoken.append(Statement(call[1], values))
-        return spoken
+                calls.append(Statement(f"PREPARE {name} AS {_with_dollar_parameters(sql)}"))
+            calls.append(Statement(call[1], values))
+        return calls
 
-    def remember(self) -> None:
-        self._known |= self._new
+    def confirm(self) -> None:
+        """Record that the session has prepared the new statements."""
+        self._confirmed |= self._new
         self._new = {}
 
 
-def _numbered(sql: str) -> str:
-    """With the numbers of the values in their places."""
+def _with_dollar_parameters(sql: str) -> str:
+    """Return the SQL with `$1`, `$2`, ... in the places of the values."""
     first, *rest = sql.split("%s")
     return first + "".join(f"${number}{part}" for number, part in enumerate(rest, 1))

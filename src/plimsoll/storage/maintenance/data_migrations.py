@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Data migrations that run while the service does: they complete rows that older Placements left incomplete.
+"""Online data migrations: complete rows that older Placement releases left incomplete, while services run.
 
-Each is safe to repeat, works in batches, and has a line in the change log for each of them, which tells services to
-load anew: they keep in memory what a provider is, and what the owner of a consumer uses.
+Each migration can be repeated and works in batches. Each batch appends a change that makes all services reload, because
+their memory contains providers and the usage of each owner.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ from plimsoll.domain.actor import Actor
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
-from plimsoll.storage.lookup_tables import LookupTable, LookupTables, Reading
+from plimsoll.storage.lookup_tables import LookupSession, LookupTable, LookupTables
 from plimsoll.storage.tables import allocations, consumers, head, resource_providers
 
 OPERATION = "online_data_migrations"
 RELOAD = '[["reload"]]'
 
-_ROOTLESS = select(resource_providers.c.id).where(resource_providers.c.root_provider_id.is_(None))
-_UNRECORDED = (
+_PROVIDERS_WITHOUT_ROOT = select(resource_providers.c.id).where(
+    resource_providers.c.root_provider_id.is_(None)
+)
+_CONSUMERS_WITHOUT_ROW = (
     select(allocations.c.consumer_id)
     .select_from(allocations.outerjoin(consumers, allocations.c.consumer_id == consumers.c.uuid))
     .where(consumers.c.id.is_(None))
@@ -34,14 +36,14 @@ _UNRECORDED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How many rows wanted the migration, up to the limit, and how many got it."""
+class MigrationCount:
+    """Number of rows that needed the migration, up to the limit, and number of migrated rows."""
 
     found: int = 0
     done: int = 0
 
-    def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(self.found + other.found, self.done + other.done)
+    def __add__(self, other: MigrationCount) -> MigrationCount:
+        return MigrationCount(self.found + other.found, self.done + other.done)
 
 
 def _utcnow() -> datetime:
@@ -50,7 +52,7 @@ def _utcnow() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class MigrationSettings:
-    """Who owns consumers that nobody claimed, and what time it is."""
+    """The owner of consumers without a row, and the clock."""
 
     incomplete_project_id: str
     incomplete_user_id: str
@@ -59,75 +61,77 @@ class MigrationSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MigrationBatch:
-    """What one round over all migrations did, and which of them failed."""
+    """Counts and failures of one run over all migrations."""
 
-    outcomes: Mapping[str, Outcome]
+    outcomes: Mapping[str, MigrationCount]
     failures: Mapping[str, Exception]
 
 
 def count_rootless_providers(connection: Connection) -> int:
-    """How many providers `set_root_provider_ids` has yet to see to."""
-    return connection.scalar(select(func.count()).select_from(_ROOTLESS.subquery())) or 0
+    """Return how many providers `set_root_provider_ids` still has to update."""
+    return connection.scalar(select(func.count()).select_from(_PROVIDERS_WITHOUT_ROOT.subquery())) or 0
 
 
 def count_incomplete_consumers(connection: Connection) -> int:
-    """How many consumers `create_incomplete_consumers` has yet to create."""
-    return connection.scalar(select(func.count()).select_from(_UNRECORDED.subquery())) or 0
+    """Return how many consumers `create_incomplete_consumers` still has to insert."""
+    return connection.scalar(select(func.count()).select_from(_CONSUMERS_WITHOUT_ROW.subquery())) or 0
 
 
-def set_root_provider_ids(connection: Connection, limit: int, settings: MigrationSettings) -> Outcome:
-    """Make each provider that has no root its own root: it is older than provider trees."""
-    rootless = _ROOTLESS.order_by(resource_providers.c.id).limit(limit).subquery()
+def set_root_provider_ids(connection: Connection, limit: int, settings: MigrationSettings) -> MigrationCount:
+    """Make each provider without a root its own root: it was created before provider trees existed."""
+    rootless = _PROVIDERS_WITHOUT_ROOT.order_by(resource_providers.c.id).limit(limit).subquery()
     result = connection.execute(
         update(resource_providers)
         .where(resource_providers.c.id.in_(select(rootless.c.id)))
         .values(root_provider_id=resource_providers.c.id, updated_at=settings.now())
     )
-    return Outcome(result.rowcount, result.rowcount)
+    return MigrationCount(result.rowcount, result.rowcount)
 
 
-def create_incomplete_consumers(connection: Connection, limit: int, settings: MigrationSettings) -> Outcome:
-    """Give a consumer record, with the configured owner, to allocations whose consumer has none."""
-    uuids = connection.scalars(_UNRECORDED.order_by(allocations.c.consumer_id).limit(limit)).all()
+def create_incomplete_consumers(
+    connection: Connection, limit: int, settings: MigrationSettings
+) -> MigrationCount:
+    """Insert a consumer, with the configured owner, for allocations whose consumer has no row."""
+    uuids = connection.scalars(_CONSUMERS_WITHOUT_ROW.order_by(allocations.c.consumer_id).limit(limit)).all()
     if not uuids:
-        return Outcome()
-    now, registers = settings.now(), LookupTables()
+        return MigrationCount()
+    now, lookup_tables = settings.now(), LookupTables()
     owner = {
-        "project_id": _row_id(connection, registers.projects, settings.incomplete_project_id, now),
-        "user_id": _row_id(connection, registers.users, settings.incomplete_user_id, now),
+        "project_id": _row_id(connection, lookup_tables.projects, settings.incomplete_project_id, now),
+        "user_id": _row_id(connection, lookup_tables.users, settings.incomplete_user_id, now),
     }
     connection.execute(
         insert(consumers), [{"uuid": uuid, "generation": 0, "created_at": now, **owner} for uuid in uuids]
     )
-    return Outcome(len(uuids), len(uuids))
+    return MigrationCount(len(uuids), len(uuids))
 
 
-Migration = Callable[[Connection, int, MigrationSettings], Outcome]
+Migration = Callable[[Connection, int, MigrationSettings], MigrationCount]
 
 MIGRATIONS: tuple[Migration, ...] = (set_root_provider_ids, create_incomplete_consumers)
 
 
 def run_batch(db: Database, limit: int, settings: MigrationSettings) -> MigrationBatch:
-    """Run each migration in turn until `limit` rows are migrated; one that fails does not stop the next."""
-    outcomes: dict[str, Outcome] = {}
+    """Run one migration after the other until `limit` rows are migrated; a failure does not stop the next one."""
+    outcomes: dict[str, MigrationCount] = {}
     failures: dict[str, Exception] = {}
-    left = limit
+    remaining = limit
     for migration in MIGRATIONS:
         name = migration.__name__
         try:
-            outcomes[name] = _run(db, migration, left, settings)
+            outcomes[name] = _run(db, migration, remaining, settings)
         except Exception as failure:
             failures[name] = failure
-            outcomes[name] = Outcome()
-        left -= outcomes[name].done
-        if left <= 0:
+            outcomes[name] = MigrationCount()
+        remaining -= outcomes[name].done
+        if remaining <= 0:
             break
     return MigrationBatch(outcomes, failures)
 
 
-def _run(db: Database, migration: Migration, limit: int, settings: MigrationSettings) -> Outcome:
+def _run(db: Database, migration: Migration, limit: int, settings: MigrationSettings) -> MigrationCount:
     with db.write() as connection:
-        # A database that only the reference has used has no head, and no service of ours to tell.
+        # A database without our tables has no head, and no service of ours that would have to reload.
         head_before = changes.lock_head(connection) if inspect(connection).has_table(head.name) else None
         outcome = migration(connection, limit, settings)
         if outcome.done and head_before is not None:
@@ -136,5 +140,5 @@ def _run(db: Database, migration: Migration, limit: int, settings: MigrationSett
         return outcome
 
 
-def _row_id(connection: Connection, register: LookupTable, name: str, now: datetime) -> int:
-    return Reading(connection, now).entries(register, {name})[name].id
+def _row_id(connection: Connection, table: LookupTable, name: str, now: datetime) -> int:
+    return LookupSession(connection, now).entries(table, {name})[name].id

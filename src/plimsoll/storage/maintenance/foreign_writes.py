@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether somebody else has written since our last change: the reference, after it got its database back, or a hand.
+"""Detect foreign writes: rows that another program wrote after our last change, such as the reference or manual SQL.
 
-The change log does not know of that. A worker that starts reads everything and need not know either; one that
-has run all the while goes on with what it has in memory until it is told.
+The change log does not contain them. A worker that starts loads all rows anyway; a running worker continues with its
+memory until a reload is written to the change log.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from plimsoll.storage.schema import migrate
 
 OPERATION = "outsiders.noticed"
 
-# Some databases round the time of a row to the next second. Nobody stops one service and starts another in it.
-_SAME_MOMENT = timedelta(seconds=1)
+# Some databases round the time of a row up to a second. Stopping one service and starting another takes longer.
+_CLOCK_TOLERANCE = timedelta(seconds=1)
 
-# Whoever writes allocations changes a consumer and the generation of a provider too; to look through all
-# allocations would take long.
+# Without allocations: a write to them also changes a consumer and the generation of a provider, and a scan of all
+# allocations takes long.
 _TABLES = tuple(
     table for table in t.reference.sorted_tables if "updated_at" in table.c and table is not t.allocations
 )
@@ -35,42 +35,42 @@ _TABLES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class ForeignWrites:
-    """What others have written: the time of the newest row, and that of the last change that we know of."""
+    """Time of the newest row, and of the last change in our log, which is older."""
 
     newest_row: datetime
     last_change: datetime
 
 
 def find(connection: Connection) -> ForeignWrites | None:
-    """Who wrote after our last change, if there was one; our own tables must be there.
+    """Return the foreign writes after our last change, or None; our own tables must exist.
 
-    What others only deleted leaves no trace here.
+    Deletions by other programs are not detected.
     """
     last = connection.scalar(select(func.max(t.changes.c.at)))
     newest = max(filter(None, (_newest(connection, table) for table in _TABLES)), default=None)
-    if newest is None or last is None or newest <= last + _SAME_MOMENT:
+    if newest is None or last is None or newest <= last + _CLOCK_TOLERANCE:
         return None
     return ForeignWrites(newest, last)
 
 
 def take_over(db: Database) -> None:
-    """Bring the schema up to date; and if others had the database meanwhile, have every worker read it anew."""
+    """Migrate the schema; after foreign writes, also make every worker reload."""
     migrate.sync(db)
-    tell_workers(db)
+    reload_workers(db)
 
 
-def tell_workers(db: Database) -> bool:
-    """Have every worker read everything anew if others have written, and say whether that was so.
+def reload_workers(db: Database) -> bool:
+    """After foreign writes, append a reload to the change log for every worker; return whether there were any.
 
-    Done twice, it does nothing the second time.
+    A second call does nothing.
     """
     with db.write() as connection:
         head = changes.lock_head(connection)
-        outsiders = find(connection)
-        if outsiders is None:
+        foreign = find(connection)
+        if foreign is None:
             return False
-        # Their clock may be ahead of ours: what we have seen must not look newer than this change ever after.
-        at = max(datetime.now(UTC).replace(tzinfo=None), outsiders.newest_row)
+        # The other clock may be ahead: the next `find` must not report the same rows as newer than this change.
+        at = max(datetime.now(UTC).replace(tzinfo=None), foreign.newest_row)
         change = Change(head.seq + 1, at, Actor(), OPERATION, RELOAD)
         changes.append(connection, [change], head, changes.new_mark())
         return True

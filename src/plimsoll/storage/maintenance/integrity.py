@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether the rows agree with each other: `verify` looks for every breach that the schema itself lets pass.
+"""Consistency checks of the rows, for the violations that the schema itself does not prevent.
 
-A fault should not be there, and says what to do about it; a note is allowed, and worth knowing. The checks
-only read, and each of them is one query.
+A fault is an inconsistency, and has a remedy; a note is a valid state that an operator should look at. Checks only
+read; each is one query.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ from plimsoll.storage.tables import (
 
 Severity = Literal["fault", "note"]
 
-# So many places of each kind are named; the rest are counted.
-SHOWN = 10
+# Maximum number of rows that a finding lists; the others are counted.
+MAX_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
 class IntegrityFinding:
-    """One kind of breach: how often, the first places where, and what an operator should do."""
+    """One kind of violation: the number of rows, the first of them, and the remedy for the operator."""
 
     severity: Severity
-    what: str
+    problem: str
     where: tuple[str, ...]
     remedy: str
     count: int = 1
@@ -65,31 +65,33 @@ class IntegrityFinding:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """A query whose every row is a breach, and the words for it."""
+    """A query whose every row is a violation, and the texts of its finding."""
 
-    what: str
+    problem: str
     remedy: str
     query: Select[Any]
-    place: Callable[[Row[Any]], str]
+    describe_row: Callable[[Row[Any]], str]
     severity: Severity = "fault"
 
     def run(self, connection: Connection) -> IntegrityFinding | None:
         count = connection.scalar(select(func.count()).select_from(self.query.subquery())) or 0
         if not count:
             return None
-        rows = connection.execute(self.query.limit(SHOWN)).all()
-        return IntegrityFinding(self.severity, self.what, tuple(map(self.place, rows)), self.remedy, count)
+        rows = connection.execute(self.query.limit(MAX_SHOWN)).all()
+        return IntegrityFinding(
+            self.severity, self.problem, tuple(map(self.describe_row, rows)), self.remedy, count
+        )
 
 
 def verify(connection: Connection) -> list[IntegrityFinding]:
-    """Run every check; an empty list means that all is well."""
+    """Run every check; an empty list means that there are no violations."""
     found = [finding for check in _CHECKS if (finding := check.run(connection))]
     return found + _check_change_log(connection)
 
 
 _DELETE = "Delete these rows with the database's own tools while the service is stopped."
 _REPARENT = "Set parent_provider_id and root_provider_id right while the service is stopped."
-_ONLINE = "Run `plimsoll db online_data_migrations`."
+_RUN_DATA_MIGRATIONS = "Run `plimsoll db online_data_migrations`."
 _PAST_CAPACITY = (
     "Nothing more is placed there until use has fallen. If the inventory was changed after the newest allocation (UTC),"
     " it was made smaller than its use, which the API allows. If the newest allocation is later, it was accepted past"
@@ -98,35 +100,35 @@ _PAST_CAPACITY = (
 )
 _REPLACE_LOG = (
     "Stop every worker, empty plimsoll_changes, raise plimsoll_head.seq by one and start them again; and find"
-    " out who else writes to this database: while Plimsoll runs it must be the only one."
+    " out which other service writes to this database: while Plimsoll runs it must be the only one."
 )
 RESTORE_HEAD = (
     "INSERT INTO plimsoll_head (id, seq, mark) SELECT 1, COALESCE(MAX(seq), 0),"
     " COALESCE((SELECT mark FROM plimsoll_changes ORDER BY seq DESC LIMIT 1), 0) FROM plimsoll_changes"
 )
-"""Puts the head where the last change is."""
+"""Restores the row of the head from the last change."""
 
 
 def _dangling(column: Column[Any], target: Column[Any], remedy: str = _DELETE) -> _Check:
-    """Rows whose column names no row of the table it points to."""
+    """Return the check for rows whose column refers to a row that does not exist."""
     table: Table = column.table
-    there = target.table.alias("there")
+    target_rows = target.table.alias("target_rows")
     keys = [key for key in table.primary_key.columns if key is not column]
     return _Check(
-        what=f"{table.name}.{column.name} names a row of {target.table.name} that does not exist",
+        problem=f"{table.name}.{column.name} names a row of {target.table.name} that does not exist",
         remedy=remedy,
         query=select(column, *keys)
-        .select_from(table.outerjoin(there, column == there.c[target.name]))
-        .where(column.is_not(None), there.c[target.name].is_(None))
+        .select_from(table.outerjoin(target_rows, column == target_rows.c[target.name]))
+        .where(column.is_not(None), target_rows.c[target.name].is_(None))
         .order_by(column, *keys),
-        place=lambda row: ", ".join(f"{key} {value}" for key, value in row._mapping.items()),
+        describe_row=lambda row: ", ".join(f"{key} {value}" for key, value in row._mapping.items()),
     )
 
 
 _REFERENCES = (
     _dangling(allocations.c.resource_provider_id, resource_providers.c.id),
     _dangling(allocations.c.resource_class_id, resource_classes.c.id),
-    _dangling(allocations.c.consumer_id, consumers.c.uuid, _ONLINE),
+    _dangling(allocations.c.consumer_id, consumers.c.uuid, _RUN_DATA_MIGRATIONS),
     _dangling(inventories.c.resource_provider_id, resource_providers.c.id),
     _dangling(inventories.c.resource_class_id, resource_classes.c.id),
     _dangling(resource_provider_traits.c.resource_provider_id, resource_providers.c.id),
@@ -153,7 +155,7 @@ def _trees() -> tuple[_Check, ...]:
     to_parent = provider.join(parent, provider.c.parent_provider_id == parent.c.id)
     to_root = provider.join(root, provider.c.root_provider_id == root.c.id)
 
-    # Whatever a walk down from the tops does not reach goes round in a circle.
+    # A provider that a walk down from the roots does not reach is part of a cycle or below one.
     maybe_parent = provider.outerjoin(parent, provider.c.parent_provider_id == parent.c.id)
     reached = select(provider.c.id).select_from(maybe_parent).where(parent.c.id.is_(None)).cte(recursive=True)
     child = resource_providers.alias("child")
@@ -162,7 +164,7 @@ def _trees() -> tuple[_Check, ...]:
     return (
         _Check(
             "providers without a root",
-            _ONLINE,
+            _RUN_DATA_MIGRATIONS,
             listed.where(provider.c.root_provider_id.is_(None)),
             _provider,
         ),
@@ -193,7 +195,7 @@ def _trees() -> tuple[_Check, ...]:
             _provider,
         ),
         _Check(
-            "providers that are their own ancestors, or lie below such ones",
+            "providers that are their own ancestors, or are below such a provider",
             _REPARENT,
             listed.where(provider.c.id.not_in(select(reached.c.id))),
             _provider,
@@ -214,42 +216,42 @@ def _claims() -> tuple[_Check, ...]:
     held = allocations.join(
         resource_providers, allocations.c.resource_provider_id == resource_providers.c.id
     ).join(resource_classes, allocations.c.resource_class_id == resource_classes.c.id)
-    offered = and_(
+    matching_inventory = and_(
         inventories.c.resource_provider_id == allocations.c.resource_provider_id,
         inventories.c.resource_class_id == allocations.c.resource_class_id,
     )
     claim = (allocations.c.consumer_id, resource_providers.c.uuid, resource_classes.c.name)
-    # The ratio as it is read: a column of single precision shows another number than it calculates with.
+    # The ratio as clients read it: a single-precision column calculates with a slightly different number.
     ratio = cast(cast(inventories.c.allocation_ratio, String(32)), Double)
     figures = (inventories.c.total, inventories.c.reserved, inventories.c.allocation_ratio)
     capacity = (inventories.c.total - inventories.c.reserved) * ratio
     changed = func.coalesce(inventories.c.updated_at, inventories.c.created_at)
     used = func.sum(allocations.c.used)
 
-    def place(row: Row[Any]) -> str:
+    def describe_row(row: Row[Any]) -> str:
         return f"consumer {row.consumer_id}, provider {row.uuid}, {row.name}"
 
     return (
         _Check(
-            "allocations of a class that their provider has no inventory of",
+            "allocations of a class without an inventory on their provider",
             "Give the provider that inventory back, or remove the allocations, through the API.",
             select(*claim)
-            .select_from(held.outerjoin(inventories, offered))
+            .select_from(held.outerjoin(inventories, matching_inventory))
             .where(inventories.c.id.is_(None))
             .order_by(allocations.c.id),
-            place,
+            describe_row,
         ),
         _Check(
             "consumers with several allocations of one class on one provider",
-            "Write the consumer's allocations anew through the API.",
+            "Write the consumer's allocations again through the API.",
             select(*claim).select_from(held).group_by(*claim).having(func.count() > 1).order_by(*claim),
-            place,
+            describe_row,
         ),
         _Check(
             "allocations of less than one unit",
             _DELETE,
             select(*claim).select_from(held).where(allocations.c.used < 1).order_by(allocations.c.id),
-            place,
+            describe_row,
         ),
         _Check(
             "inventories with more used than their capacity",
@@ -262,7 +264,7 @@ def _claims() -> tuple[_Check, ...]:
                 changed.label("changed"),
                 func.max(func.coalesce(allocations.c.updated_at, allocations.c.created_at)).label("claimed"),
             )
-            .select_from(held.join(inventories, offered))
+            .select_from(held.join(inventories, matching_inventory))
             .group_by(inventories.c.id, *figures, changed, resource_providers.c.uuid, resource_classes.c.name)
             .having(used > capacity)
             .order_by(inventories.c.id),
@@ -276,10 +278,10 @@ _CHECKS = (*_REFERENCES, *_trees(), *_claims())
 
 
 def _check_change_log(connection: Connection) -> list[IntegrityFinding]:
-    """Every change takes the next number and leaves its row, so numbers run on without a gap to the head."""
+    """Check that change numbers have no gap and end at the head: each change takes the next number and adds a row."""
     if not inspect(connection).has_table(head.name):
         return [
-            IntegrityFinding("note", "Plimsoll's own tables are not there yet", (), "Run `plimsoll db sync`.")
+            IntegrityFinding("note", "Plimsoll's own tables do not exist yet", (), "Run `plimsoll db sync`.")
         ]
     seq = connection.scalar(select(head.c.seq))
     if seq is None:

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tables of a database: are they there, and how they are created and upgraded."""
+"""Inspect, create and upgrade the tables of a database."""

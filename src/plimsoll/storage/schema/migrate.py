@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Bring a database to the schema that this release works on, or say plainly why that cannot be done.
+"""Migrate a database to the schema of this release, or raise a SchemaError that states the reason.
 
-An empty database gets the reference's tables and ours; one that the reference left at REFERENCE_HEAD gets
-ours and is otherwise not touched. Any number of processes may do this at once: one does it, and the others
-find it done.
+An empty database gets the reference's tables and ours; a database of the reference at REFERENCE_HEAD gets only ours.
+Several processes may do this at once: the first one migrates, and the others find nothing to do.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ from plimsoll.storage.tables import (
 _REFERENCE_RELEASE = "openstack-placement 16.0.0"
 
 _NEWER = (
-    "The database is at revision {revision} of Plimsoll's own tables, which this release does not know."
-    " A newer Plimsoll made it; run that one."
+    "The database is at revision {revision} of Plimsoll's own tables, which this release does not support."
+    " A newer Plimsoll made it; run that release."
 )
 _OLDER = (
     "The database is at revision {revision} of the Placement schema; Plimsoll takes over at {head}."
@@ -47,7 +46,7 @@ _UNVERSIONED = (
     f" {_REFERENCE_RELEASE}, run `plimsoll db stamp head`, then `plimsoll db sync`."
 )
 _INCOMPLETE = (
-    "The database says it is at revision {revision} of the Placement schema, but these tables are missing:"
+    "The database is marked as revision {revision} of the Placement schema, but these tables are missing:"
     " {missing}. Restore it from a backup, or give Plimsoll an empty one."
 )
 _NOT_SYNCED = (
@@ -59,50 +58,50 @@ _SEVERAL = "The table {table} holds several revisions: {revisions}. It must hold
 
 
 class SchemaError(Exception):
-    """The schema is not one that we may or can work on; the text says why and what to run."""
+    """The schema is not supported; the message states the reason and the command to run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a database holds before anything is done to it."""
+class InspectedSchema:
+    """Revision and tables of a database before a migration."""
 
     revision: str | None
-    present: frozenset[str]
+    tables: frozenset[str]
 
     @property
     def missing(self) -> frozenset[str]:
-        return _reference_tables() - self.present
+        return _reference_tables() - self.tables
 
 
 def sync(db: Database) -> None:
-    """Create what is missing. Raises SchemaError, and changes nothing, if we do not know the schema."""
+    """Create missing tables. Raise SchemaError, and change nothing, if the schema is unknown."""
     with db.change_schema() as connection:
-        found = look(connection)
-        if found.revision is None and holds_nothing(connection, found):
+        state = inspect_schema(connection)
+        if state.revision is None and has_no_rows(connection, state):
             reference.create_all(connection)
             _set_revision(connection, REFERENCE_HEAD)
         else:
-            refuse_unless_at_head(found)
+            require_head_revision(state)
         _upgrade_own(connection)
 
 
 def is_current(db: Database) -> bool:
-    """Whether `sync` would have nothing to do."""
+    """True if `sync` has nothing to do."""
     with db.read() as connection:
-        found = look(connection)
-        return found.revision == REFERENCE_HEAD and not found.missing and own_revision(connection) == OWN_HEAD
+        state = inspect_schema(connection)
+        return state.revision == REFERENCE_HEAD and not state.missing and own_revision(connection) == OWN_HEAD
 
 
 def require_current(db: Database) -> None:
-    """Raise a SchemaError with the command to run if the schema is not the one that this release works on.
+    """Raise a SchemaError with the command to run if the schema is not that of this release.
 
-    `plimsoll db sync` is advised only where it succeeds.
+    The message names `plimsoll db sync` only if it would succeed.
     """
     with db.read() as connection:
-        found = look(connection)
-        is_empty = found.revision is None and holds_nothing(connection, found)
+        state = inspect_schema(connection)
+        is_empty = state.revision is None and has_no_rows(connection, state)
         if not is_empty:
-            refuse_unless_at_head(found)
+            require_head_revision(state)
         revision = own_revision(connection)
         if revision is not None and revision > OWN_HEAD:
             raise SchemaError(_NEWER.format(revision=revision))
@@ -111,22 +110,22 @@ def require_current(db: Database) -> None:
 
 
 def has_reference_tables(db: Database) -> bool:
-    """Whether there is anything of Placement's to look at."""
+    """True if all tables of the reference exist."""
     with db.read() as connection:
-        return not look(connection).missing
+        return not inspect_schema(connection).missing
 
 
 def version(db: Database) -> str | None:
-    """The revision of the reference's schema that the database is at, or None if it has none."""
+    """Return the recorded revision of the reference's schema, or None."""
     with db.read() as connection:
         return _revision(connection)
 
 
 def stamp(db: Database, revision: str) -> None:
-    """Record that the database is at a revision of the reference's schema, without looking or touching.
+    """Record a revision of the reference's schema, without checking or changing its tables.
 
-    A revision may be shortened as long as one only begins with it; `head` is the newest and `base` is none. The
-    record of a revision that we do not know is somebody else's, and stays.
+    A unique prefix of a revision is enough; `head` is the newest and `base` is none. An unknown recorded revision
+    belongs to another service: it raises a SchemaError, and the record stays.
     """
     resolved = _resolve(revision)
     with db.change_schema() as connection:
@@ -137,25 +136,25 @@ def stamp(db: Database, revision: str) -> None:
         _set_revision(connection, resolved)
 
 
-def look(connection: Connection) -> Found:
-    return Found(_revision(connection), frozenset(inspect(connection).get_table_names()))
+def inspect_schema(connection: Connection) -> InspectedSchema:
+    return InspectedSchema(_revision(connection), frozenset(inspect(connection).get_table_names()))
 
 
 def _reference_tables() -> frozenset[str]:
     return frozenset(reference.tables) - {REFERENCE_VERSION_TABLE}
 
 
-def holds_nothing(connection: Connection, found: Found) -> bool:
-    """Whether there is no row of Placement's. Tables without rows are what an interrupted `sync` may leave."""
-    tables = (reference.tables[name] for name in found.present & _reference_tables())
+def has_no_rows(connection: Connection, state: InspectedSchema) -> bool:
+    """True if the reference's tables are empty or missing. An interrupted `sync` can leave empty tables."""
+    tables = (reference.tables[name] for name in state.tables & _reference_tables())
     return all(connection.execute(select(table).limit(1)).first() is None for table in tables)
 
 
-def refuse_unless_at_head(found: Found) -> None:
-    match found.revision:
+def require_head_revision(state: InspectedSchema) -> None:
+    match state.revision:
         case str(revision) if revision == REFERENCE_HEAD:
-            if found.missing:
-                missing = ", ".join(sorted(found.missing))
+            if state.missing:
+                missing = ", ".join(sorted(state.missing))
                 raise SchemaError(_INCOMPLETE.format(revision=revision, missing=missing))
         case str(revision) if revision in REFERENCE_REVISIONS:
             raise SchemaError(_OLDER.format(revision=revision, head=REFERENCE_HEAD))
@@ -202,9 +201,9 @@ def _upgrade_own(connection: Connection) -> None:
     revision = own_revision(connection)
     if revision == OWN_HEAD:
         return
-    # Its plugins, which it lists in the log when it is imported, are of no use to an operator.
+    # Alembic logs its plugins when it is imported, which does not help an operator.
     logging.getLogger("alembic.runtime.plugins").setLevel(logging.WARNING)
-    # Imported here because most starts find the tables current, and Alembic takes long to import.
+    # Imported here because Alembic is slow to import, and most starts do not need it.
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory

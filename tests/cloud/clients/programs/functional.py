@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""osc-placement's own functional tests, where they are installed, against a service that runs.
+"""Run osc-placement's own functional tests, if they are installed, against a running service.
 
-They come with a fixture that starts the reference inside their process; here it is a service's address and a token,
-and each test finds that service empty. The output is what became of them, as JSON.
+Their fixture starts the reference in the same process; here it is replaced by one that has the address of a service and
+a token, and that empties the service before each test. The output is the results as JSON.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import requests
 from osc_placement.tests import functional
 from osc_placement.tests.functional import base
 
-from tests.cloud.clients.emptying import empty
+from tests.cloud.clients.cleanup import empty
 
 URL, TOKEN = os.environ.pop("PLACEMENT_URL"), os.environ.pop("PLACEMENT_TOKEN")
 
 
 class Running(fixtures.Fixture):
-    """What the tests ask of their fixture: where the service is, and a token for it."""
+    """The fixture that the tests use: the address of the service, and a token."""
 
     endpoint = URL
     token = TOKEN
@@ -37,9 +37,9 @@ class Running(fixtures.Fixture):
 
 def _ask(method: str, path: str) -> Any:
     headers = {"x-auth-token": TOKEN, "openstack-api-version": "placement 1.39"}
-    answer = requests.request(method, f"{URL}{path}", headers=headers, timeout=60)
-    answer.raise_for_status()
-    return answer.json() if answer.content else None
+    response = requests.request(method, f"{URL}{path}", headers=headers, timeout=60)
+    response.raise_for_status()
+    return response.json() if response.content else None
 
 
 def main() -> None:
@@ -50,8 +50,8 @@ def main() -> None:
     tests.run(result)
     became = {
         "ran": result.testsRun,
-        "failed": [[test.id(), said] for test, said in (*result.failures, *result.errors)],
-        "skipped": [[test.id(), said] for test, said in result.skipped],
+        "failed": [[test.id(), output] for test, output in (*result.failures, *result.errors)],
+        "skipped": [[test.id(), output] for test, output in result.skipped],
     }
     json.dump(became, sys.stdout)
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The `openstack` command, as often as it is asked for: a line of the input has the words of one run, and what
-it finds in its environment besides.
+"""Run the `openstack` command repeatedly: each line of the input has the arguments and the environment of one run.
 
-Each run is a process of its own, forked from this one, which has imported already what takes the command longest. The
-first line of the output names the commands of osc-placement; one line for each run follows.
+Each run is a fork of this process, which has already imported the slow modules. The first line of the output has the
+commands of osc-placement; one line for each run follows.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def _end_with(words: list[str]) -> None:
     code: Any = "died"
     try:
         code = shell.main(words)
-    except SystemExit as ended:  # so ends a wrong option
+    except SystemExit as ended:  # argparse exits so on a wrong option
         code = ended.code
     finally:
         sys.stdout.flush()
@@ -58,7 +57,7 @@ def _end_with(words: list[str]) -> None:
 
 
 def _import_what_a_login_needs() -> None:
-    """Another service's command: a client of placement that was made here would be every run's."""
+    """Run a command of another service: a placement client created here would be shared by all runs."""
     kept = os.dup(1)
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A story told with openstacksdk: everything that its placement proxy offers, refusals included.
+"""A scenario of openstacksdk calls: every method of its placement proxy, including refusals.
 
-The output is the names of what it offers, and one entry for each call: what was called, and what came of it.
+The output has the names of the methods, and one entry per call: the call and its result or exception.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from openstack.resource import Resource
 
 HOST = "11111111-1111-4111-8111-111111111111"
 CHILD = "22222222-2222-4222-8222-222222222222"
-NOBODY = "55555555-5555-4555-8555-555555555555"
+MISSING = "55555555-5555-4555-8555-555555555555"
 RACK = "66666666-6666-4666-8666-666666666666"
 SERVER = "88888888-8888-4888-8888-888888888888"
 MOVE = "99999999-9999-4999-8999-999999999999"
 
 
-class Teller:
-    """Calls the proxy, and keeps what came of it."""
+class Recorder:
+    """Calls the proxy and records the results."""
 
     def __init__(self, proxy: Any) -> None:
         self._proxy = proxy
-        self.told: list[tuple[str, Any]] = []
+        self.outcomes: list[tuple[str, Any]] = []
 
     def __call__(self, method: str, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -39,13 +39,13 @@ class Teller:
                 came = list(came)
         except HttpException as refused:
             came = refused
-        self.told.append((method, _plain(came)))
+        self.outcomes.append((method, _plain(came)))
         return came
 
 
 def _plain(came: Any) -> Any:
     if isinstance(came, HttpException):
-        (error,) = came.response.json()["errors"]  # the SDK's own words are the title alone
+        (error,) = came.response.json()["errors"]  # the SDK's own message is only the title
         return {"refused": type(came).__name__, **{k: v for k, v in error.items() if k != "request_id"}}
     if isinstance(came, list):
         return [_plain(each) for each in came]
@@ -55,20 +55,20 @@ def _plain(came: Any) -> Any:
 
 
 def offered() -> list[str]:
-    """What the proxy of placement has that the proxies of other services have not."""
+    """Return the methods that only the proxy of placement has."""
     return [name for name, value in vars(Proxy).items() if not name.startswith("_") and callable(value)]
 
 
-def tell(do: Teller) -> None:
+def run_scenario(do: Recorder) -> None:
     classes(do)
     providers(do)
     traits(do)
     inventories(do)
     allocations(do)
-    farewell(do)
+    clean_up(do)
 
 
-def classes(do: Teller) -> None:
+def classes(do: Recorder) -> None:
     do("resource_classes")
     gold = do("create_resource_class", name="CUSTOM_GOLD")
     do("create_resource_class", name="CUSTOM_GOLD")
@@ -82,13 +82,13 @@ def classes(do: Teller) -> None:
     do("delete_resource_class", "VCPU")
 
 
-def providers(do: Teller) -> None:
+def providers(do: Recorder) -> None:
     host = do("create_resource_provider", name="host", id=HOST)
     do("create_resource_provider", name="host")
     do("create_resource_provider", name="child", id=CHILD, parent_provider_id=HOST)
-    do("create_resource_provider", name="orphan", id=SERVER, parent_provider_id=NOBODY)
+    do("create_resource_provider", name="orphan", id=SERVER, parent_provider_id=MISSING)
     do("get_resource_provider", HOST)
-    do("get_resource_provider", NOBODY)
+    do("get_resource_provider", MISSING)
     do("find_resource_provider", "child")
     do("find_resource_provider", CHILD)
     do("find_resource_provider", "nobody")
@@ -106,11 +106,11 @@ def providers(do: Teller) -> None:
     do("set_resource_provider_aggregates", host, RACK)
     do("set_resource_provider_aggregates", host, "not-a-uuid")
     do("get_resource_provider_aggregates", HOST)
-    do("fetch_resource_provider_aggregates", NOBODY)
+    do("fetch_resource_provider_aggregates", MISSING)
     do("resource_providers", member_of=f"in:{RACK}")
 
 
-def traits(do: Teller) -> None:
+def traits(do: Recorder) -> None:
     do("create_trait", "CUSTOM_FAST")
     do("create_trait", "CUSTOM_FAST")
     do("create_trait", "FAST")
@@ -122,7 +122,7 @@ def traits(do: Teller) -> None:
     has = do("set_resource_provider_trait", has, traits=["CUSTOM_FAST", "HW_CPU_X86_AVX"])
     do("set_resource_provider_trait", has, traits=["CUSTOM_UNKNOWN"])
     do("get_resource_provider_trait", HOST)
-    do("get_resource_provider_trait", NOBODY)
+    do("get_resource_provider_trait", MISSING)
     do("traits", associated=True)
     do("resource_providers", required="CUSTOM_FAST")
     do("delete_trait", "CUSTOM_FAST")
@@ -130,7 +130,7 @@ def traits(do: Teller) -> None:
     do("delete_trait", "CUSTOM_UNUSED", ignore_missing=False)
 
 
-def inventories(do: Teller) -> None:
+def inventories(do: Recorder) -> None:
     cpus = do("create_resource_provider_inventory", HOST, "VCPU", total=8, allocation_ratio=2.0)
     do("create_resource_provider_inventory", HOST, "UNKNOWN", total=8)
     do("create_resource_provider_inventory", HOST, "MEMORY_MB", total=4096, reserved=96)
@@ -147,7 +147,7 @@ def inventories(do: Teller) -> None:
         total=1,
     )
     do("resource_provider_inventories", HOST)
-    do("resource_provider_inventories", NOBODY)
+    do("resource_provider_inventories", MISSING)
     do("delete_resource_provider_inventory", "MEMORY_MB", HOST)
     do("delete_resource_provider_inventory", "MEMORY_MB", HOST, ignore_missing=False)
     now = do("get_resource_provider", CHILD).generation
@@ -156,7 +156,7 @@ def inventories(do: Teller) -> None:
     do("resource_provider_inventories", CHILD)
 
 
-def allocations(do: Teller) -> None:
+def allocations(do: Recorder) -> None:
     do("allocation_candidates", resources="VCPU:1")
     do("allocation_candidates", resources="VCPU:1,DISK_GB:10", limit=9)
     do("allocation_candidates", resources1="VCPU:1", resources2="VCPU:1", group_policy="isolate")
@@ -186,12 +186,12 @@ def allocations(do: Teller) -> None:
     do(
         "update_allocation",
         SERVER,
-        **{**claim, "allocations": {NOBODY: {"resources": {"VCPU": 1}}}},
+        **{**claim, "allocations": {MISSING: {"resources": {"VCPU": 1}}}},
         consumer_type="A",
     )
     do("resource_provider_allocations", HOST)
     do("fetch_resource_provider_usages", HOST)
-    do("fetch_resource_provider_usages", NOBODY)
+    do("fetch_resource_provider_usages", MISSING)
     do("usages", "engines")
     do("usages", "engines", user_id="ada", consumer_type="MIGRATION")
     do("usages", "nobody")
@@ -200,13 +200,13 @@ def allocations(do: Teller) -> None:
     do("delete_resource_provider", HOST)
 
 
-def farewell(do: Teller) -> None:
+def clean_up(do: Recorder) -> None:
     do("delete_allocation", MOVE)
     do("delete_allocation", MOVE)
     do("delete_allocation", MOVE, ignore_missing=False)
     do("delete_resource_provider_inventories", HOST)
     do("delete_resource_provider_trait", HOST)
-    do("delete_resource_provider_trait", NOBODY, ignore_missing=False)
+    do("delete_resource_provider_trait", MISSING, ignore_missing=False)
     child = do("get_resource_provider", CHILD)
     do("delete_resource_provider", CHILD)
     do("wait_for_delete", child, interval=0.1, wait=30)
@@ -216,9 +216,9 @@ def farewell(do: Teller) -> None:
 
 
 def main() -> None:
-    do = Teller(openstack.connect().placement)
-    tell(do)
-    json.dump({"offered": offered(), "told": do.told}, sys.stdout)
+    do = Recorder(openstack.connect().placement)
+    run_scenario(do)
+    json.dump({"offered": offered(), "outcomes": do.outcomes}, sys.stdout)
 
 
 if __name__ == "__main__":

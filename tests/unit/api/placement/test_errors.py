@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Refusals in the words of each route. Real clients look for some of these texts."""
+"""The error text of each refusal on each route. Real clients parse some of these texts."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ UUID = "11111111-1111-1111-1111-111111111111"
 PATH = {"uuid": UUID, "resource_class": "VCPU", "name": "CUSTOM_A", "consumer_uuid": "c"}
 
 EXAMPLES: dict[type[Refusal], Refusal] = {
-    r.RowInTheWay: r.RowInTheWay(),
+    r.HiddenRowConflict: r.HiddenRowConflict(),
     r.SearchTooLong: r.SearchTooLong(10.0),
     r.SearchAbandoned: r.SearchAbandoned(),
     r.ProviderMissing: r.ProviderMissing(UUID),
@@ -40,7 +40,7 @@ EXAMPLES: dict[type[Refusal], Refusal] = {
     r.ClaimOnMissingProvider: r.ClaimOnMissingProvider(UUID),
     r.StaleConsumerGeneration: r.StaleConsumerGeneration("c", 1, None),
     r.NoSuchInventory: r.NoSuchInventory((UUID,), ("VCPU", "DISK_GB")),
-    r.OwnerNotKept: r.OwnerNotKept("c"),
+    r.OwnerNotStorable: r.OwnerNotStorable("c"),
     r.UnitsViolated: r.UnitsViolated(UUID, "VCPU", 5, 2, 4, 2),
     r.CapacityExceeded: r.CapacityExceeded(UUID, "host", "VCPU", 13, 1, 4),
     r.AllocationsMissing: r.AllocationsMissing("c"),
@@ -53,30 +53,30 @@ EXAMPLES: dict[type[Refusal], Refusal] = {
 }
 
 
-def said(route: str, refusal: Refusal, **facts: Any) -> Problem:
+def problem_for(route: str, refusal: Refusal, **facts: Any) -> Problem:
     return problem_of(Refused(refusal, facts), route, PATH)
 
 
-def test_every_refusal_has_words_somewhere() -> None:
-    spoken = set(errors.ANYWHERE).union(*errors.ROUTES.values())
+def test_every_refusal_has_an_error_template() -> None:
+    with_template = set(errors.DEFAULT_TEMPLATES).union(*errors.TEMPLATES_BY_ROUTE.values())
     known = {kind for kind in vars(r).values() if isinstance(kind, type) and issubclass(kind, Refusal)}
-    assert spoken == known - {Refusal} == set(EXAMPLES)
+    assert with_template == known - {Refusal} == set(EXAMPLES)
 
 
-def test_only_routes_that_exist_have_words() -> None:
-    assert errors.ROUTES.keys() <= {route.name for route in ROUTES}
+def test_only_existing_routes_have_error_templates() -> None:
+    assert errors.TEMPLATES_BY_ROUTE.keys() <= {route.name for route in ROUTES}
 
 
-@pytest.mark.parametrize("route", errors.ROUTES)
-def test_no_gap_in_the_words_of_a_route_stays_open(route: str) -> None:
-    for kind in errors.ROUTES[route]:
-        problem = said(route, EXAMPLES[kind], name="host", uuid=UUID, consumer="c")
+@pytest.mark.parametrize("route", errors.TEMPLATES_BY_ROUTE)
+def test_every_field_of_the_error_templates_of_a_route_is_filled(route: str) -> None:
+    for kind in errors.TEMPLATES_BY_ROUTE[route]:
+        problem = problem_for(route, EXAMPLES[kind], name="host", uuid=UUID, consumer="c")
         assert problem.detail
         assert "{" not in problem.detail
 
 
 @pytest.mark.parametrize(
-    ("route", "refusal", "status", "code", "words"),
+    ("route", "refusal", "status", "code", "text"),
     [
         (
             "POST /resource_providers",
@@ -200,24 +200,26 @@ def test_no_gap_in_the_words_of_a_route_stays_open(route: str) -> None:
         ),
     ],
 )
-def test_clients_find_the_words_and_codes_that_they_look_for(
-    route: str, refusal: Refusal, status: int, code: str, words: str
+def test_status_text_and_code_are_those_that_clients_parse(
+    route: str, refusal: Refusal, status: int, code: str, text: str
 ) -> None:
-    problem = said(route, refusal, uuid=UUID)
-    assert (problem.status, problem.code, problem.detail) == (status, code, words)
+    problem = problem_for(route, refusal, uuid=UUID)
+    assert (problem.status, problem.code, problem.detail) == (status, code, text)
 
 
-def test_what_the_request_says_goes_before_what_the_refusal_says() -> None:
-    """The missing parent's uuid is not that of the provider to be made."""
-    problem = said("POST /resource_providers", r.ParentMissing("the-parent"), uuid="the-child", name="host")
+def test_facts_of_the_request_override_fields_of_the_refusal() -> None:
+    """The uuid in the error is that of the new provider, not that of the missing parent."""
+    problem = problem_for(
+        "POST /resource_providers", r.ParentMissing("the-parent"), uuid="the-child", name="host"
+    )
     assert problem.detail.startswith('Unable to create resource provider "host", the-child: ')
 
 
 def test_names_with_braces_are_quoted_as_they_are() -> None:
-    assert "{0} {uuid}" in said("POST /resource_providers", r.ProviderNameTaken("{0} {uuid}")).detail
+    assert "{0} {uuid}" in problem_for("POST /resource_providers", r.ProviderNameTaken("{0} {uuid}")).detail
 
 
 @pytest.mark.parametrize(("all_allowed", "limit"), [(True, "greater than total"), (False, "equal to total")])
-def test_how_much_may_be_reserved_is_said(all_allowed: bool, limit: str) -> None:
+def test_the_limit_of_reserved_is_in_the_error(all_allowed: bool, limit: str) -> None:
     refusal = r.InventoryReservesTooMuch(UUID, "VCPU", all_allowed=all_allowed)
-    assert limit in said("POST /resource_providers/{uuid}/inventories", refusal).detail
+    assert limit in problem_for("POST /resource_providers/{uuid}/inventories", refusal).detail

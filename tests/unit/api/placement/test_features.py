@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of microversions is whole."""
+"""The table of microversions is complete."""
 
 from plimsoll.api.placement.features import FIRST_MINOR, LAST_MINOR, Feature
 from plimsoll.api.placement.microversion import HIGHEST, LOWEST, VERSIONS
 
 
-def test_every_version_after_the_first_switched_something_on() -> None:
+def test_every_version_after_the_first_added_a_feature() -> None:
     assert [feature.minor for feature in Feature] == list(range(FIRST_MINOR + 1, LAST_MINOR + 1))
 
 

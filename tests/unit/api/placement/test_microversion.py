@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which version a request speaks."""
+"""Negotiation of the version of a request."""
 
 import pytest
 
@@ -26,24 +26,24 @@ def test_a_version_is_taken_by_its_number() -> None:
     assert negotiate("placement 1.10") is VERSIONS[10]
 
 
-def test_the_answer_names_the_version_as_the_request_did() -> None:
+def test_the_response_header_names_the_version_like_the_request() -> None:
     assert negotiate("placement 1.10").header == (HEADER, "placement 1.10")
 
 
 @pytest.mark.parametrize("header", ["compute 2.90", "", "placement", "1.10", "compute 2.90, image 2.0"])
-def test_a_header_that_says_nothing_about_placement_means_the_lowest(header: str) -> None:
+def test_a_header_without_placement_means_the_lowest(header: str) -> None:
     assert negotiate(header) is LOWEST
 
 
 @pytest.mark.parametrize(
     "header", ["PLACEMENT 1.4", "compute 2.1, placement 1.4", "placement 1.2, placement 1.4"]
 )
-def test_the_last_word_about_placement_counts(header: str) -> None:
+def test_the_last_version_of_placement_in_the_header_is_used(header: str) -> None:
     assert negotiate(header) is VERSIONS[4]
 
 
 @pytest.mark.parametrize("version", ["1.40", "0.9", "2.0", "1.-1", "1.999999"])
-def test_a_version_that_does_not_exist_is_not_acceptable_and_the_answer_says_which_are(version: str) -> None:
+def test_a_version_that_does_not_exist_is_a_406_with_the_supported_versions(version: str) -> None:
     with pytest.raises(Problem) as raised:
         negotiate(f"placement {version}")
     problem = raised.value
@@ -53,7 +53,7 @@ def test_a_version_that_does_not_exist_is_not_acceptable_and_the_answer_says_whi
 
 
 @pytest.mark.parametrize("version", ["x", "1", "2", "1.x", "1.2.3", "1,5"])
-def test_what_is_not_a_version_is_a_bad_request(version: str) -> None:
+def test_a_malformed_version_is_a_bad_request(version: str) -> None:
     with pytest.raises(Problem) as raised:
         negotiate(f"placement {version}")
     assert raised.value.status == 400

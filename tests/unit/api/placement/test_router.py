@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Paths, and the routes at them."""
+"""The router: from paths to places and routes."""
 
 import pytest
 
@@ -48,14 +48,14 @@ def test_every_route_is_found_under_its_path(route: Route) -> None:
         *("/resource_providers/u/nope", "/resource_providers/u/inventories/", "/reshaper/x"),
     ],
 )
-def test_nothing_is_at_a_path_that_is_only_nearly_right(path: str) -> None:
+def test_a_path_that_matches_only_in_part_is_not_found(path: str) -> None:
     assert router.find(path) is None
 
 
 @pytest.mark.parametrize(
     ("path", "name"), [("/traits/A\n", "A"), ("/traits/\n", "\n"), ("/traits/A\n\n", "A\n")]
 )
-def test_one_line_end_at_the_end_of_a_path_does_not_count(path: str, name: str) -> None:
+def test_one_line_end_at_the_end_of_a_path_is_ignored(path: str, name: str) -> None:
     found = router.find(path)
     assert found is not None
     assert found[1] == {"name": name}
@@ -67,7 +67,7 @@ def test_a_place_names_its_methods_in_the_order_of_the_table() -> None:
     assert found[0].allow == "GET, DELETE, PUT"
 
 
-def test_a_list_by_owner_is_there_but_not_advertised() -> None:
+def test_the_list_by_owner_is_not_in_the_allow_header() -> None:
     found = router.find("/allocations")
     assert found is not None
     assert found[0].allow == "POST"
@@ -81,7 +81,7 @@ def test_methods_that_are_not_in_the_table_have_no_route(method: str) -> None:
     assert found[0].route(method, HIGHEST) is None
 
 
-def test_a_route_is_taken_over_by_the_next_from_a_feature_on() -> None:
+def test_from_a_feature_on_the_next_route_of_the_path_is_used() -> None:
     found = router.find("/resource_classes/CUSTOM_A")
     assert found is not None
     handlers = [route.handler for version in VERSIONS if (route := found[0].route("PUT", version))]
@@ -99,5 +99,5 @@ def test_every_rule_exists_and_is_documented_for_its_route() -> None:
     assert used == documented
 
 
-def test_only_the_version_document_is_for_everybody() -> None:
+def test_only_the_version_document_needs_no_policy_rule() -> None:
     assert {route.path for route in ROUTES if route.rule is None} == {"", "/"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Resource classes, traits, and what providers are marked with."""
+"""Resource classes and traits, and the traits and aggregates of providers."""
 
 from plimsoll.domain.refusals import (
     ResourceClassExists,
@@ -34,12 +34,12 @@ def test_a_renamed_class_keeps_its_inventories_and_use() -> None:
     assert d.world.classes.by_name["CUSTOM_SILVER"].id == 10000
 
 
-def test_standard_classes_stay() -> None:
+def test_standard_classes_cannot_be_renamed_or_removed() -> None:
     assert classes_and_traits.rename_class(draft(), "VCPU", "CUSTOM_CPU") == ResourceClassStandard("VCPU")
     assert classes_and_traits.remove_class(draft(), "VCPU") == ResourceClassStandard("VCPU")
 
 
-def test_a_class_cannot_take_anothers_name() -> None:
+def test_a_class_cannot_get_the_name_of_another() -> None:
     assert classes_and_traits.rename_class(draft(), "CUSTOM_GOLD", "CUSTOM_TIN") == ResourceClassExists(
         "CUSTOM_TIN"
     )
@@ -52,7 +52,7 @@ def test_a_class_in_use_cannot_be_removed() -> None:
     assert classes_and_traits.remove_class(d, "CUSTOM_TIN") == ResourceClassMissing("CUSTOM_TIN")
 
 
-def test_traits_in_use_and_standard_traits_stay() -> None:
+def test_traits_in_use_and_standard_traits_cannot_be_removed() -> None:
     d = draft(provider("p", traits=frozenset({"CUSTOM_FAST"})))
     assert classes_and_traits.remove_trait(d, "CUSTOM_FAST") == TraitInUse("CUSTOM_FAST")
     assert classes_and_traits.remove_trait(d, "HW_CPU_X86_AVX") == TraitStandard("HW_CPU_X86_AVX")

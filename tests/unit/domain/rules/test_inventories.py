@@ -33,7 +33,7 @@ def test_a_class_is_added_once() -> None:
     assert add_inventory(d, "p", "VCPU", FOUR, reserve_all=True) == InventoryExists("p", "VCPU")
 
 
-def test_reserving_all_is_a_right_of_newer_clients() -> None:
+def test_reserving_all_is_refused_unless_allowed() -> None:
     assert add_inventory(draft(provider("p")), "p", "VCPU", ALL_RESERVED, reserve_all=True) is None
     assert add_inventory(
         draft(provider("p")), "p", "VCPU", ALL_RESERVED, reserve_all=False
@@ -61,18 +61,18 @@ def test_a_change_needs_the_current_generation() -> None:
     assert d.world.providers["p"].inventories == {"VCPU": FOUR}
 
 
-def test_a_class_that_is_not_there_cannot_be_changed_or_removed() -> None:
+def test_a_missing_inventory_cannot_be_changed_or_removed() -> None:
     d = draft(provider("p"))
     assert change_inventory(d, "p", 0, "VCPU", FOUR, reserve_all=True) == InventoryMissing("p", "VCPU")
     assert remove_inventory(d, "p", "VCPU") == InventoryMissing("p", "VCPU")
 
 
-def test_shrinking_below_what_is_used_is_allowed() -> None:
+def test_reducing_an_inventory_below_its_usage_is_allowed() -> None:
     d = draft(provider("p", inventories={"VCPU": 8}, used={"VCPU": 8}))
     assert change_inventory(d, "p", 0, "VCPU", Inventory(total=1), reserve_all=True) is None
 
 
-def test_what_is_used_cannot_be_removed() -> None:
+def test_an_inventory_in_use_cannot_be_removed() -> None:
     d = draft(provider("p", inventories={"VCPU": 8, "DISK_GB": 8}, used={"VCPU": 1, "DISK_GB": 1}))
     assert remove_inventory(d, "p", "VCPU") == InventoryInUse("p", ("VCPU",))
     assert clear_inventories(d, "p") == InventoryInUse("p", ("VCPU", "DISK_GB"))

@@ -17,7 +17,7 @@ from plimsoll.domain.refusals import (
     UnparentingNotAllowed,
 )
 from plimsoll.domain.rules.providers import (
-    KEEP,
+    KEEP_PARENT,
     add_provider,
     change_provider,
     remove_provider,
@@ -59,7 +59,9 @@ def test_a_parent_must_exist() -> None:
 def test_a_name_is_required_and_unique() -> None:
     assert add_provider(draft(), "p", "", None) == ProviderNameEmpty()
     assert add_provider(a_tree(), "p", "host", None) == ProviderNameTaken("host")
-    assert change_provider(a_tree(), "other", "host", KEEP, reparenting=False) == ProviderNameTaken("host")
+    assert change_provider(a_tree(), "other", "host", KEEP_PARENT, reparenting=False) == ProviderNameTaken(
+        "host"
+    )
 
 
 def test_a_uuid_is_unique() -> None:
@@ -68,14 +70,14 @@ def test_a_uuid_is_unique() -> None:
 
 def test_a_renamed_provider_is_found_by_its_new_name_alone() -> None:
     d = a_tree()
-    assert change_provider(d, "host", "castle", KEEP, reparenting=False) is None
+    assert change_provider(d, "host", "castle", KEEP_PARENT, reparenting=False) is None
     assert d.world.provider_named("host") is None
     renamed = d.world.provider_named("castle")
     assert renamed is not None
     assert renamed.uuid == "host"
 
 
-def test_a_root_may_get_a_parent_and_takes_its_tree_along() -> None:
+def test_a_root_may_get_a_parent_and_its_tree_moves_with_it() -> None:
     d = a_tree()
     assert change_provider(d, "host", "host", "other", reparenting=False) is None
     assert {d.world.providers[uuid].root for uuid in ("host", "numa", "nic", "other")} == {"other"}
@@ -83,7 +85,7 @@ def test_a_root_may_get_a_parent_and_takes_its_tree_along() -> None:
     assert d.world.trees.get("host") is None
 
 
-def test_another_parent_needs_the_right_to_reparent() -> None:
+def test_another_parent_is_refused_unless_reparenting_is_allowed() -> None:
     assert change_provider(a_tree(), "numa", "numa", "other", reparenting=False) == ReparentingNotAllowed(
         "numa"
     )

@@ -30,7 +30,7 @@ def gold_moves(to: str = "child", amount: int = 2, total: int = 4) -> Reshape:
             "host": NewInventories(0, {"VCPU": Inventory(8)}),
             "child": NewInventories(0, {"CUSTOM_GOLD": Inventory(total)}),
         },
-        (Claim("c", {to: {"CUSTOM_GOLD": amount}}, "project", "user", guard=1),),
+        (Claim("c", {to: {"CUSTOM_GOLD": amount}}, "project", "user", expected_generation=1),),
     )
 
 
@@ -44,18 +44,18 @@ def test_inventory_and_its_allocations_move_to_a_child() -> None:
 
 
 def test_generations_are_raised_by_each_of_the_three_steps() -> None:
-    """Set beside the old ones, claimed, and narrowed to what is wanted: clients can see the count."""
+    """New inventories are added, claims applied, old inventories removed. Clients see the resulting generation."""
     d = a_host_with_a_child()
     reshape(d, gold_moves())
     assert d.world.providers["host"].generation == 2
     assert d.world.providers["child"].generation == 3
 
 
-def test_allocations_left_on_what_is_removed_refuse_it_all() -> None:
+def test_allocations_on_a_removed_inventory_refuse_the_reshape() -> None:
     assert reshape(a_host_with_a_child(), gold_moves(to="host")) == InventoryInUse("host", ("CUSTOM_GOLD",))
 
 
-def test_allocations_that_do_not_fit_refuse_it_all() -> None:
+def test_allocations_that_do_not_fit_refuse_the_reshape() -> None:
     refused = reshape(a_host_with_a_child(), gold_moves(total=1))
     assert isinstance(refused, CapacityExceeded)
     assert (refused.provider, refused.resource_class, refused.capacity) == ("child", "CUSTOM_GOLD", 1)
@@ -64,7 +64,7 @@ def test_allocations_that_do_not_fit_refuse_it_all() -> None:
 def test_a_stale_generation_an_unknown_provider_and_an_unknown_class_are_refused() -> None:
     stale = Reshape({"host": NewInventories(7, {})}, ())
     assert reshape(a_host_with_a_child(), stale) == StaleProviderGeneration("host", 0, 7)
-    missing = Reshape({"nobody": NewInventories(0, {})}, ())
-    assert reshape(a_host_with_a_child(), missing) == ProviderMissing("nobody")
+    missing = Reshape({"missing": NewInventories(0, {})}, ())
+    assert reshape(a_host_with_a_child(), missing) == ProviderMissing("missing")
     unknown = Reshape({"child": NewInventories(0, {"NONE": Inventory(1)})}, ())
     assert reshape(a_host_with_a_child(), unknown) == ResourceClassMissing("NONE")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is left of a body when its answer is clear."""
+"""The rest of a body that the application has not read."""
 
 from __future__ import annotations
 
@@ -11,42 +11,40 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 import pytest
 
-from plimsoll.http.middleware.drain import PATIENCE, Drain
+from plimsoll.http.middleware.drain import MAX_DRAINED_BODIES, Drain
 
 LONGEST = 100
 
 
-def uninterested(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+def app_that_ignores_the_body(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
     start_response("404 Not Found", [])
     return ()
 
 
 def headers_after(body: Any, length: int) -> dict[str, str]:
-    """Of the answer to a request with this body, by an application that does not read it."""
+    """Return the response headers of an application that does not read the body."""
     headers: dict[str, str] = {}
     environ = {"wsgi.input": body, "CONTENT_LENGTH": str(length)}
-    Drain(uninterested, LONGEST)(environ, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
+    Drain(app_that_ignores_the_body, LONGEST)(environ, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
     return headers
 
 
 @pytest.mark.parametrize(
-    ("length", "headers"), [(PATIENCE * LONGEST, {}), (1 << 20, {"connection": "close"})]
+    ("length", "headers"), [(MAX_DRAINED_BODIES * LONGEST, {}), (1 << 20, {"connection": "close"})]
 )
-def test_a_body_that_is_still_coming_is_read_unless_that_takes_too_long(
-    length: int, headers: dict[str, str]
-) -> None:
-    coming = io.BufferedReader(io.BytesIO(b"x" * length))
-    assert headers_after(coming, length) == headers
-    assert (coming.read() == b"") is not bool(headers)
+def test_the_rest_of_a_body_is_read_unless_it_is_too_long(length: int, headers: dict[str, str]) -> None:
+    body = io.BufferedReader(io.BytesIO(b"x" * length))
+    assert headers_after(body, length) == headers
+    assert (body.read() == b"") is not bool(headers)
 
 
-def test_a_body_that_is_all_here_is_left_alone() -> None:
-    here = io.BytesIO(b"x" * 1000)
-    assert headers_after(here, 1000) == {}
-    assert here.tell() == 0
+def test_a_body_that_the_server_has_received_is_not_read() -> None:
+    body = io.BytesIO(b"x" * 1000)
+    assert headers_after(body, 1000) == {}
+    assert body.tell() == 0
 
 
-def test_a_body_that_breaks_off_gets_the_answer_and_ends_the_connection() -> None:
+def test_an_incomplete_body_gets_the_response_and_closes_the_connection() -> None:
     class Broken:
         def read(self, size: int) -> bytes:
             raise OSError("Invalid chunk size")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ids of requests, and the line that operators grep for."""
+"""Ids of requests, and the line of a request in the log."""
 
 import logging
 import re
@@ -34,26 +34,26 @@ def inner(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[b
 def call(**more: Any) -> tuple[WSGIEnvironment, dict[str, str]]:
     environ = {"REQUEST_METHOD": "PUT", "SCRIPT_NAME": "/placement", "PATH_INFO": "/traits/A", **more}
     headers: dict[str, str] = {}
-    answer = RequestLog(inner)(environ, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
-    answer.close()  # type: ignore[attr-defined]
+    response = RequestLog(inner)(environ, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
+    response.close()  # type: ignore[attr-defined]
     return environ, headers
 
 
 def logged_request() -> context.RequestContext:
-    """What oslo.log would look at now."""
+    """Return the request context that oslo.log reads."""
     current = context.get_current()
     assert current is not None
     return current
 
 
-def test_every_answer_carries_the_id_of_its_request() -> None:
+def test_every_response_has_the_id_of_its_request() -> None:
     (_, one), (environ, other) = call(), call()
     assert ID.fullmatch(one["x-openstack-request-id"])
     assert one["x-openstack-request-id"] != other["x-openstack-request-id"]
     assert environ["openstack.request_id"] == other["x-openstack-request-id"]
 
 
-def test_the_line_says_who_asked_what_and_what_came_of_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_line_has_address_request_status_length_and_version(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "placement.requestlog"):
         call(REMOTE_ADDR="192.0.2.7", QUERY_STRING="a=%20")
     assert [record.getMessage() for record in caplog.records] == [
@@ -61,7 +61,7 @@ def test_the_line_says_who_asked_what_and_what_came_of_it(caplog: pytest.LogCapt
     ]
 
 
-def test_a_line_end_in_a_path_begins_no_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_line_end_in_a_path_does_not_forge_a_log_line(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "placement.requestlog"):
         call(PATH_INFO="/traits/A\nforged \xc3\xa9\x1b[2J")
     (record,) = caplog.records
@@ -75,7 +75,7 @@ class Response(list[bytes]):
         self.is_closed = True
 
 
-def test_the_line_is_for_when_the_answer_is_sent(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_line_is_logged_when_the_response_is_sent(caplog: pytest.LogCaptureFixture) -> None:
     inside = Response([b"a", b"b"])
 
     def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -84,21 +84,21 @@ def test_the_line_is_for_when_the_answer_is_sent(caplog: pytest.LogCaptureFixtur
 
     environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/"}
     with caplog.at_level(logging.INFO, "placement.requestlog"):
-        answer = RequestLog(app)(environ, lambda *_: None)  # type: ignore[arg-type]
-        assert list(answer) == [b"a", b"b"]
+        response = RequestLog(app)(environ, lambda *_: None)  # type: ignore[arg-type]
+        assert list(response) == [b"a", b"b"]
         assert not caplog.records
-        answer.close()  # type: ignore[attr-defined]
+        response.close()  # type: ignore[attr-defined]
     assert len(caplog.records) == 1
     assert inside.is_closed
 
 
-def test_the_start_of_a_request_is_a_matter_for_debugging(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_start_of_a_request_is_logged_at_debug(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "placement.requestlog"):
         call(REMOTE_ADDR="192.0.2.7")
     assert caplog.records[0].getMessage() == 'Starting request: 192.0.2.7 "PUT /placement/traits/A"'
 
 
-def test_all_that_is_logged_on_the_way_has_the_ids_and_the_user() -> None:
+def test_every_log_line_of_a_request_has_the_ids_and_the_user() -> None:
     wide = "req-12345678-1234-1234-1234-123456789abc"
     environ, headers = call(HTTP_X_OPENSTACK_REQUEST_ID=wide, HTTP_X_USER_ID="ann", HTTP_X_TENANT_ID="team")
     values = logged_request().get_logging_values()
@@ -127,31 +127,33 @@ OLD = {"HTTP_X_USER": "u", "HTTP_X_TENANT": "t", "HTTP_X_TENANT_NAME": "Tenants"
 
 
 @pytest.mark.parametrize("environ", [WHOLE, OLD, {"HTTP_X_TENANT_ID": "t"}, {}])
-def test_what_is_told_of_a_caller_is_what_oslo_context_tells(environ: dict[str, str]) -> None:
+def test_logging_values_are_those_of_oslo_context(environ: dict[str, str]) -> None:
     expected = context.RequestContext.from_environ(environ, request_id="req-1").get_logging_values()
-    told = LoggedRequest(environ, "req-1", None)
-    assert told.get_logging_values() == expected
-    kept = set(told.who())
-    assert set(environ.values()) - kept == set(environ.values()) & {"secret"}, "others keep all but the token"
+    logged = LoggedRequest(environ, "req-1", None)
+    assert logged.get_logging_values() == expected
+    key = set(logged.identity_key())
+    assert set(environ.values()) - key == set(environ.values()) & {"secret"}, (
+        "the cache key has all headers but the token"
+    )
     context._request_store.context = None
 
 
 @pytest.mark.parametrize("given", ["req-1", "x" * 40, "req-12345678-1234-1234-1234-123456789abc; rm"])
-def test_a_global_id_of_another_form_is_dropped(given: str) -> None:
+def test_a_malformed_global_id_is_ignored(given: str) -> None:
     call(HTTP_X_OPENSTACK_REQUEST_ID=given)
     assert logged_request().global_request_id is None
 
 
 @pytest.mark.parametrize(
-    ("given", "taken"), [(None, "application/json"), ("*/*", "application/json"), ("a/b", "a/b")]
+    ("given", "accepted"), [(None, "application/json"), ("*/*", "application/json"), ("a/b", "a/b")]
 )
-def test_a_client_that_takes_anything_gets_json(given: str | None, taken: str) -> None:
+def test_a_client_that_accepts_anything_gets_json(given: str | None, accepted: str) -> None:
     environ, _ = call(**({} if given is None else {"HTTP_ACCEPT": given}))
-    assert environ["HTTP_ACCEPT"] == taken
+    assert environ["HTTP_ACCEPT"] == accepted
 
 
 class Waiting:
-    """A permit that was waited for."""
+    """A permit for which the request has waited."""
 
     waited = 2.5
 
@@ -166,15 +168,15 @@ class Waiting:
 
 
 def timed(durations: Durations, caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:
-    """Levels and lines of a request that has waited 2.5 s for its permit."""
+    """Return levels and lines of a request that has waited 2.5 s for its permit."""
     environ = {"REQUEST_METHOD": "PUT", "PATH_INFO": "/traits/A", permit.ENVIRON_KEY: Waiting()}
     with caplog.at_level(logging.INFO, "placement.requestlog"):
-        answer = RequestLog(inner, durations=durations)(environ, lambda *_: None)  # type: ignore[arg-type]
-        answer.close()  # type: ignore[attr-defined]
+        response = RequestLog(inner, durations=durations)(environ, lambda *_: None)  # type: ignore[arg-type]
+        response.close()  # type: ignore[attr-defined]
     return [(record.levelno, record.getMessage()) for record in caplog.records]
 
 
-def test_the_duration_stands_at_the_end_of_the_line_if_it_is_wanted(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_duration_is_at_the_end_of_the_line_if_enabled(caplog: pytest.LogCaptureFixture) -> None:
     ((_, line),) = timed(Durations(in_each_line=True), caplog)
     assert re.search(r"microversion: 1\.7 duration: 2\.5\d{5}$", line)
     caplog.clear()
@@ -182,7 +184,7 @@ def test_the_duration_stands_at_the_end_of_the_line_if_it_is_wanted(caplog: pyte
     assert line.endswith("microversion: 1.7")
 
 
-def test_a_slow_request_is_a_warning_that_says_where_the_time_went(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_slow_request_is_a_warning_with_the_time_of_its_parts(caplog: pytest.LogCaptureFixture) -> None:
     (level, line), _ = timed(Durations(slow=2), caplog)
     assert level == logging.WARNING
     assert re.match(r'Slow request: "PUT /traits/A" took 2\.5\d\d s: waiting for a permit 2\.500 s', line)
@@ -190,7 +192,7 @@ def test_a_slow_request_is_a_warning_that_says_where_the_time_went(caplog: pytes
     assert [level for level, _ in timed(Durations(slow=60), caplog)] == [logging.INFO]
 
 
-def test_the_time_of_each_part_is_counted_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_since_the_last_lap_is_added_to_its_part(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 1.0, 3.0, 3.0001, 7.0])
     monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
     environ: dict[str, Any] = {}

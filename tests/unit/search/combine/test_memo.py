@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Hosts of several models in one request: each gives what its own model has."""
+"""Choices that are computed once per tree shape: each host gets the choices of its own shape."""
 
 import pytest
 
@@ -12,7 +12,7 @@ PAIR = group("PCI:1", "_1"), group("PCI:1", "_2")
 
 
 def model(name: str, devices: int, used: int = 0) -> list[Provider]:
-    """A host, and devices below it of which the first ones are taken."""
+    """A host with child devices, the first `used` of them in use."""
     return [
         host(name, "VCPU:4"),
         *[
@@ -22,9 +22,9 @@ def model(name: str, devices: int, used: int = 0) -> list[Provider]:
     ]
 
 
-def test_hosts_that_differ_are_not_taken_for_each_other() -> None:
+def test_hosts_of_different_shapes_get_different_choices() -> None:
     cloud = Cloud(*model("a", 2), *model("b", 3), *model("c", 2), *model("d", 3, used=1))
-    found = cloud.mapped(*PAIR, group_policy="none")
+    found = cloud.mappings_of(*PAIR, group_policy="none")
     assert found == [
         "_1=ad0 _2=ad1",
         "_1=ad1 _2=ad0",
@@ -36,16 +36,16 @@ def test_hosts_that_differ_are_not_taken_for_each_other() -> None:
     ]
 
 
-def test_a_limit_cuts_inside_a_host() -> None:
+def test_a_limit_may_end_within_a_host() -> None:
     cloud = Cloud(*model("a", 4), *model("b", 4))
-    everything = cloud.mapped(*PAIR, group_policy="none")
+    everything = cloud.mappings_of(*PAIR, group_policy="none")
     for limit in range(1, 25):
-        found = cloud.mapped(*PAIR, group_policy="none", limit=limit)
+        found = cloud.mappings_of(*PAIR, group_policy="none", limit=limit)
         assert len(set(found)) == limit
         assert set(found) <= set(everything)
 
 
-def test_what_is_shared_goes_with_what_a_model_has() -> None:
+def test_sharing_providers_combine_with_the_devices_of_each_host() -> None:
     cloud = Cloud(
         host("h1", "VCPU:4", aggs="x"),
         host("h1d", "PCI:1", parent="h1"),
@@ -53,42 +53,44 @@ def test_what_is_shared_goes_with_what_a_model_has() -> None:
         host("h2d", "PCI:1", parent="h2"),
         pool("s", "DISK_GB:9", "x"),
     )
-    assert cloud.told(group("DISK_GB:5"), group("PCI:1", "_1")) == [
+    assert cloud.allocations_of(group("DISK_GB:5"), group("PCI:1", "_1")) == [
         "h1d PCI:1 + s DISK_GB:5",
         "h2d PCI:1 + s DISK_GB:5",
     ]
 
 
-def test_a_claim_changes_the_look_of_its_host_alone() -> None:
+def test_a_claim_changes_the_shape_of_its_host_only() -> None:
     cloud = Cloud(*model("a", 2), *model("b", 2))
     before = cloud.world.providers["ad0"]
-    assert len(cloud.mapped(*PAIR, group_policy="none")) == 4
+    assert len(cloud.mappings_of(*PAIR, group_policy="none")) == 4
     cloud.index = cloud.index.updated([(before, before.changed(used={"PCI": 1}))])
-    assert cloud.mapped(*PAIR, group_policy="none") == ["_1=bd0 _2=bd1", "_1=bd1 _2=bd0"]
+    assert cloud.mappings_of(*PAIR, group_policy="none") == ["_1=bd0 _2=bd1", "_1=bd1 _2=bd0"]
 
 
-def test_the_same_devices_elsewhere_in_the_tree_are_another_look() -> None:
+def test_the_same_devices_elsewhere_in_the_tree_are_another_shape() -> None:
     deep = [host("b", "VCPU:4"), host("bn", parent="b"), host("bm", parent="b")]
     deep += [host("b1", "PCI:1", parent="bn", root="b"), host("b2", "PCI:1", parent="bm", root="b")]
     flat = [host("a", "VCPU:4"), host("an", "PCI:1", parent="a"), host("an2", "PCI:1", parent="an", root="a")]
     cloud = Cloud(*flat, *deep)
-    found = cloud.mapped(*PAIR, group_policy="none", same_subtrees=(frozenset(["_1", "_2"]),))
+    found = cloud.mappings_of(*PAIR, group_policy="none", same_subtrees=(frozenset(["_1", "_2"]),))
     assert found == ["_1=an _2=an2", "_1=an2 _2=an"]
 
 
-def test_little_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    memo._kept.clear()
-    monkeypatch.setattr(memo, "_MOST_KEPT", 2)
+def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    memo._cache.clear()
+    monkeypatch.setattr(memo, "_MAX_CACHED", 2)
     for devices in range(2, 7):
-        assert len(Cloud(*model("a", devices)).mapped(*PAIR, group_policy="none")) == devices * (devices - 1)
-        assert len(memo._kept) <= 2
-    monkeypatch.setattr(memo, "_LARGEST_KEPT", 0)
-    memo._kept.clear()
-    Cloud(*model("a", 3)).mapped(*PAIR, group_policy="none")
-    assert not memo._kept
+        assert len(Cloud(*model("a", devices)).mappings_of(*PAIR, group_policy="none")) == devices * (
+            devices - 1
+        )
+        assert len(memo._cache) <= 2
+    monkeypatch.setattr(memo, "_MAX_CACHED_CELLS", 0)
+    memo._cache.clear()
+    Cloud(*model("a", 3)).mappings_of(*PAIR, group_policy="none")
+    assert not memo._cache
 
 
-def test_trees_of_other_sizes_are_not_taken_for_each_other_under_other_conditions() -> None:
+def test_trees_of_different_sizes_do_not_share_cached_choices() -> None:
     cloud = Cloud(
         host("a", "VCPU:4 DISK_GB:4"),
         host("aa", "DISK_GB:4", parent="a"),
@@ -97,9 +99,9 @@ def test_trees_of_other_sizes_are_not_taken_for_each_other_under_other_condition
         host("ba", "DISK_GB:4", parent="b"),
     )
     wanted = group("VCPU:1 DISK_GB:1", required="FAST")
-    memo._kept.clear()
-    alone = cloud.told(wanted)
-    memo._kept.clear()
-    assert len(cloud.told(group("VCPU:1 DISK_GB:1", in_tree="a"))) == 2
-    assert cloud.told(wanted) == alone
+    memo._cache.clear()
+    alone = cloud.allocations_of(wanted)
+    memo._cache.clear()
+    assert len(cloud.allocations_of(group("VCPU:1 DISK_GB:1", in_tree="a"))) == 2
+    assert cloud.allocations_of(wanted) == alone
     assert len(alone) == 1

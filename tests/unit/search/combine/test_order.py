@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Limits and order: a small answer still spans many trees, and work stops when there is enough."""
+"""Limits and order: a short result covers many trees, and the search stops when it has enough choices."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 from plimsoll.domain.provider import Provider
 from plimsoll.search.request import Group, Order
 from plimsoll.search.result import Candidate
-from tests.unit.search.clouds import Cloud, group, host, mapped, pool
+from tests.unit.search.clouds import Cloud, group, host, mappings_of, pool
 
-pytestmark = pytest.mark.usefixtures("both_ways")
+pytestmark = pytest.mark.usefixtures("each_combination_method")
 
 
 def hosts_with_devices(hosts: int, devices: int, used: int = 0) -> list[Provider]:
@@ -36,7 +36,7 @@ def hosts_of(candidates: list[Candidate]) -> Counter[str]:
     return Counter(uuid[:3] for candidate in candidates for uuid, _ in candidate.allocations[:1])
 
 
-def test_with_a_limit_trees_take_turns() -> None:
+def test_with_a_limit_choices_are_taken_round_robin() -> None:
     cloud = Cloud(*hosts_with_devices(5, 4))
     found = list(cloud.candidates(*devices(2), limit=10, group_policy="none").requests)
     assert set(hosts_of(found).values()) == {2}
@@ -44,42 +44,44 @@ def test_with_a_limit_trees_take_turns() -> None:
     assert set(hosts_of(found).values()) == {1}
 
 
-def test_trees_that_have_less_leave_their_turns_to_the_others() -> None:
+def test_other_trees_replace_the_missing_choices_of_small_trees() -> None:
     cloud = Cloud(*hosts_with_devices(3, 2), *hosts_with_devices(4, 4)[15:])
     found = list(cloud.candidates(*devices(2), limit=16, group_policy="none").requests)
     assert hosts_of(found) == {"h00": 2, "h01": 2, "h02": 2, "h03": 10}
 
 
-def test_a_limit_beyond_what_there_is_gives_all() -> None:
+def test_a_limit_above_the_number_of_choices_returns_all() -> None:
     cloud = Cloud(*hosts_with_devices(3, 3))
-    everything = cloud.mapped(*devices(3), group_policy="none")
+    everything = cloud.mappings_of(*devices(3), group_policy="none")
     assert len(everything) == len(set(everything)) == 18
-    assert cloud.mapped(*devices(3), group_policy="none", limit=100) == everything
-    assert len(cloud.mapped(*devices(3), group_policy="none", limit=17)) == 17
+    assert cloud.mappings_of(*devices(3), group_policy="none", limit=100) == everything
+    assert len(cloud.mappings_of(*devices(3), group_policy="none", limit=17)) == 17
 
 
-def test_the_operators_bound_holds_without_and_below_a_limit() -> None:
+def test_the_operators_bound_applies_with_and_without_a_limit() -> None:
     cloud = Cloud(*hosts_with_devices(3, 3))
-    assert len(cloud.mapped(*devices(2), group_policy="none", order=Order(most=4))) == 4
-    assert len(cloud.mapped(*devices(2), group_policy="none", limit=3, order=Order(most=4))) == 3
+    assert len(cloud.mappings_of(*devices(2), group_policy="none", order=Order(max_candidates=4))) == 4
+    assert (
+        len(cloud.mappings_of(*devices(2), group_policy="none", limit=3, order=Order(max_candidates=4))) == 3
+    )
     flat = Cloud(host("a", "VCPU:1"), host("b", "VCPU:1"))
-    assert len(flat.mapped(group("VCPU:1"), order=Order(most=1))) == 1
+    assert len(flat.mappings_of(group("VCPU:1"), order=Order(max_candidates=1))) == 1
 
 
-def test_without_a_limit_trees_come_one_after_the_other_or_in_turns() -> None:
+def test_without_a_limit_trees_come_one_after_the_other_or_round_robin() -> None:
     cloud = Cloud(*hosts_with_devices(3, 2))
-    one_after_the_other = cloud.candidates(*devices(2), group_policy="none")
-    in_turns = cloud.candidates(*devices(2), group_policy="none", order=Order(strategy="breadth-first"))
-    first = [candidate.allocations[0][0][:3] for candidate in one_after_the_other.requests]
+    depth_first = cloud.candidates(*devices(2), group_policy="none")
+    breadth_first = cloud.candidates(*devices(2), group_policy="none", order=Order(strategy="breadth-first"))
+    first = [candidate.allocations[0][0][:3] for candidate in depth_first.requests]
     assert first == ["h00", "h00", "h01", "h01", "h02", "h02"]
-    assert len({candidate.allocations[0][0][:3] for candidate in list(in_turns.requests)[:3]}) == 3
-    assert sorted(map(mapped, in_turns.requests)) == sorted(map(mapped, one_after_the_other.requests))
+    assert len({candidate.allocations[0][0][:3] for candidate in list(breadth_first.requests)[:3]}) == 3
+    assert sorted(map(mappings_of, breadth_first.requests)) == sorted(map(mappings_of, depth_first.requests))
 
 
-def test_a_seed_mixes_the_order_and_repeats_it() -> None:
+def test_a_seed_shuffles_the_order_reproducibly() -> None:
     cloud = Cloud(*hosts_with_devices(4, 4))
     plain, first, again, other = (
-        [mapped(c) for c in cloud.candidates(*devices(2), group_policy="none", order=order).requests]
+        [mappings_of(c) for c in cloud.candidates(*devices(2), group_policy="none", order=order).requests]
         for order in (Order(), Order(shuffle_seed=1), Order(shuffle_seed=1), Order(shuffle_seed=2))
     )
     assert first == again
@@ -88,66 +90,71 @@ def test_a_seed_mixes_the_order_and_repeats_it() -> None:
     assert sorted(first) == sorted(plain)
 
 
-def test_a_seed_also_decides_who_is_in_a_limited_answer() -> None:
+def test_a_seed_also_selects_the_candidates_of_a_limited_result() -> None:
     cloud = Cloud(*[host(f"h{number}", "VCPU:1") for number in range(40)])
-    answers = {
-        tuple(cloud.mapped(group("VCPU:1"), limit=5, order=Order(shuffle_seed=seed))) for seed in range(5)
+    results = {
+        tuple(cloud.mappings_of(group("VCPU:1"), limit=5, order=Order(shuffle_seed=seed)))
+        for seed in range(5)
     }
-    assert len(answers) == 5
+    assert len(results) == 5
     nested = Cloud(*hosts_with_devices(20, 2))
-    answers = {
-        tuple(nested.mapped(*devices(1), limit=5, order=Order(shuffle_seed=seed))) for seed in range(5)
+    results = {
+        tuple(nested.mappings_of(*devices(1), limit=5, order=Order(shuffle_seed=seed))) for seed in range(5)
     }
-    assert len(answers) == 5
+    assert len(results) == 5
 
 
-def test_only_trees_in_a_limited_answer_are_described() -> None:
+def test_only_trees_in_a_limited_result_are_summarised() -> None:
     cloud = Cloud(*hosts_with_devices(9, 2))
     found = cloud.candidates(*devices(1), limit=2)
     assert len({provider.root for provider in found.providers}) == 2
 
 
-def test_what_lenders_do_alone_does_not_use_up_the_limit() -> None:
+def test_duplicates_of_sharing_providers_do_not_count_towards_the_limit() -> None:
     pools = [pool(f"p{number}", "DISK_GB:9", "x") for number in range(6)]
     cloud = Cloud(*[host(f"h{number}", "VCPU:1", aggs="x") for number in range(30)], *pools)
-    assert len(cloud.told(group("DISK_GB:1"), limit=5)) == 5
+    assert len(cloud.allocations_of(group("DISK_GB:1"), limit=5)) == 5
     assert (
-        len(cloud.told(group("DISK_GB:1", "_1"), group("DISK_GB:1", "_2"), group_policy="none", limit=40))
+        len(
+            cloud.allocations_of(
+                group("DISK_GB:1", "_1"), group("DISK_GB:1", "_2"), group_policy="none", limit=40
+            )
+        )
         == 36
     )
 
 
-def within(seconds: float, cloud: Cloud, *groups: Group, **rest: Any) -> int:
-    """How many candidates there are; the bound is far above what it takes and far below what brute force does."""
+def count_within(seconds: float, cloud: Cloud, *groups: Group, **rest: Any) -> int:
+    """Return the number of candidates. The time bound is far above the usual time and far below brute force."""
     started = time.thread_time()
     found = cloud.candidates(*groups, **rest)
     assert time.thread_time() - started < seconds
     return len(found.requests)
 
 
-def test_eight_groups_on_eight_devices_take_moments() -> None:
-    """Sixteen million ways to give eight groups eight devices, times twenty hosts."""
+def test_eight_groups_on_eight_devices_take_less_than_a_second() -> None:
+    """Eight groups on eight devices have sixteen million assignments, times twenty hosts."""
     cloud = Cloud(*hosts_with_devices(20, 8))
-    assert within(1, cloud, *devices(8), group_policy="none", limit=1000) == 1000
-    assert within(1, cloud, *devices(8), group_policy="isolate", limit=1000) == 1000
+    assert count_within(1, cloud, *devices(8), group_policy="none", limit=1000) == 1000
+    assert count_within(1, cloud, *devices(8), group_policy="isolate", limit=1000) == 1000
 
 
-def test_eight_groups_on_seven_devices_are_given_up_at_once() -> None:
+def test_eight_groups_on_seven_devices_fail_fast() -> None:
     cloud = Cloud(*hosts_with_devices(20, 8, used=1))
-    assert within(1, cloud, *devices(8), group_policy="none", limit=1000) == 0
-    assert within(1, cloud, *devices(8), group_policy="none") == 0
+    assert count_within(1, cloud, *devices(8), group_policy="none", limit=1000) == 0
+    assert count_within(1, cloud, *devices(8), group_policy="none") == 0
 
 
-def test_a_combination_that_cannot_be_is_not_tried_in_every_order() -> None:
-    """Room for all is there, but no device is above all others."""
+def test_an_impossible_combination_is_not_tried_in_every_order() -> None:
+    """There is enough room, but no device is an ancestor of all others."""
     cloud = Cloud(*hosts_with_devices(20, 8))
     subtree = frozenset(f"_{number}" for number in range(8))
     rest = {"group_policy": "none", "limit": 1000, "same_subtrees": (subtree,)}
-    assert within(2, cloud, *devices(8), **rest) == 0
+    assert count_within(2, cloud, *devices(8), **rest) == 0
 
 
 def test_one_scarce_device_among_many_is_found() -> None:
-    """Seven groups take anything, the eighth only the device with the trait."""
+    """Seven groups accept any device, the eighth only the device with the trait."""
     providers = [
         host("h"),
         *[
@@ -157,22 +164,25 @@ def test_one_scarce_device_among_many_is_found() -> None:
     ]
     groups = [*devices(7), group("PCI:1", "_red", required="RED")]
     cloud = Cloud(*providers)
-    assert within(2, cloud, *groups, group_policy="none", limit=50) == 50
+    assert count_within(2, cloud, *groups, group_policy="none", limit=50) == 50
     found = cloud.candidates(*groups, group_policy="none", limit=50)
     assert all(dict(candidate.mappings)["_red"] == ("d9",) for candidate in found.requests)
 
 
 def test_more_groups_than_devices_of_their_kind_are_not_tried_in_every_order() -> None:
-    """Eleven groups want ten red devices; that there is room enough for twelve, in blue, helps nobody."""
+    """Eleven groups need ten red devices; the twelve blue devices have room but not the trait."""
     providers = [host("h")]
     providers += [host(f"r{number}", "PCI:1", parent="h", traits="RED") for number in range(10)]
     providers += [host(f"b{number}", "PCI:1", parent="h", traits="BLUE") for number in range(12)]
     red = [group("PCI:1", f"_{number}", required="RED") for number in range(11)]
     cloud = Cloud(*providers)
-    assert within(4, cloud, *red, group("PCI:1", "_b", required="BLUE"), group_policy="none", limit=10) == 0
+    assert (
+        count_within(4, cloud, *red, group("PCI:1", "_b", required="BLUE"), group_policy="none", limit=10)
+        == 0
+    )
 
 
-def test_the_only_good_choice_is_found_behind_hundreds_of_bad_ones() -> None:
+def test_the_only_valid_choice_is_found_after_hundreds_of_invalid_ones() -> None:
     nodes = [host(f"n{number}", "VCPU:1", parent="h") for number in range(2)]
     cards = [host(f"d{number:03}", "PCI:1", parent="n1", root="h") for number in range(150)]
     groups = group("VCPU:1", "_c"), group("PCI:1", "_d")
@@ -183,8 +193,8 @@ def test_the_only_good_choice_is_found_behind_hundreds_of_bad_ones() -> None:
         assert {dict(candidate.mappings)["_c"] for candidate in found} == {("n1",)}
 
 
-def test_trees_that_only_borrow_are_looked_at_once() -> None:
+def test_trees_served_only_by_sharing_providers_are_searched_once() -> None:
     pools = [pool(f"p{number}", "DISK_GB:9", "x") for number in range(6)]
     cloud = Cloud(*[host(f"h{number:03}", "VCPU:1", aggs="x") for number in range(500)], *pools)
     groups = [group("DISK_GB:1", f"_{number}") for number in range(5)]
-    assert within(4, cloud, *groups, group_policy="none") == 6**5
+    assert count_within(4, cloud, *groups, group_policy="none") == 6**5

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Each rule allows exactly what goes with what was taken, whatever was taken and released before."""
+"""Each rule allows exactly the providers that fit with those taken, after any sequence of take and release."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from plimsoll.search.combine.rules import (
     Bits,
     Capacity,
     Isolation,
-    OneOfTree,
+    OnePerTree,
+    RequiredTraits,
     Rule,
-    Subtree,
-    Together,
+    SameSubtree,
     bits_of,
 )
 
@@ -26,13 +26,13 @@ ALL = (1 << PROVIDERS) - 1
 SLOTS = 4
 
 Taken = list[int]
-"""What the slots took, in order."""
+"""The providers taken, in the order of the slots."""
 
 randoms = st.randoms(use_true_random=True)
 
 
-def walk(random: Random, rule: Rule, fits: Callable[[Taken], bool]) -> None:
-    """Takes and releases at random, as a depth-first search does, and compares at each step."""
+def take_and_release(random: Random, rule: Rule, fits: Callable[[Taken], bool]) -> None:
+    """Take and release at random, as a depth-first search does, and compare `allowed` with `fits` at each step."""
     taken: Taken = []
     for _ in range(25):
         depth = len(taken)
@@ -47,12 +47,12 @@ def walk(random: Random, rule: Rule, fits: Callable[[Taken], bool]) -> None:
 
 
 @given(randoms)
-def test_isolated_groups_never_meet(random: Random) -> None:
-    walk(random, Isolation(), lambda taken: len(set(taken)) == len(taken))
+def test_isolated_groups_never_share_a_provider(random: Random) -> None:
+    take_and_release(random, Isolation(), lambda taken: len(set(taken)) == len(taken))
 
 
 @given(randoms)
-def test_together_no_more_is_taken_than_there_is_room_for(random: Random) -> None:
+def test_slots_together_take_no_more_than_the_room_of_a_provider(random: Random) -> None:
     amounts = {depth: random.randint(1, 3) for depth in range(SLOTS)}
     room = {1 << number: random.randint(3, 6) for number in range(PROVIDERS)}
 
@@ -62,46 +62,46 @@ def test_together_no_more_is_taken_than_there_is_room_for(random: Random) -> Non
             sums[bit] += amounts[depth]
         return all(sums[bit] <= room[bit] for bit in room)
 
-    walk(random, Capacity(amounts, room), fits)
+    take_and_release(random, Capacity(amounts, room), fits)
 
 
 @given(randoms)
-def test_no_two_of_a_tree_are_taken(random: Random) -> None:
+def test_no_two_providers_of_a_tree_are_taken(random: Random) -> None:
     tree = {1 << number: random.randint(0, 2) for number in range(PROVIDERS)}
-    relatives = {
+    same_tree = {
         bit: sum(other for other in tree if other != bit and tree[other] == tree[bit]) for bit in tree
     }
-    walk(
+    take_and_release(
         random,
-        OneOfTree(relatives),
+        OnePerTree(same_tree),
         lambda taken: len({tree[bit] for bit in set(taken)}) == len(set(taken)),
     )
 
 
 @given(randoms)
-def test_one_of_the_chosen_stays_or_comes_to_stand_above_all(random: Random) -> None:
+def test_a_provider_taken_now_or_later_is_an_ancestor_of_all(random: Random) -> None:
     parent = {
         1 << n: 1 << random.randrange(n) if n and random.random() < 0.8 else 0 for n in range(PROVIDERS)
     }
-    lineage: dict[Bits, Bits] = {}
+    ancestors: dict[Bits, Bits] = {}
     for bit in sorted(parent):
-        lineage[bit] = bit | (lineage[parent[bit]] if parent[bit] else 0)
-    ahead = {depth: ALL if depth < SLOTS - 1 else 0 for depth in range(SLOTS)}
+        ancestors[bit] = bit | (ancestors[parent[bit]] if parent[bit] else 0)
+    later_options = {depth: ALL if depth < SLOTS - 1 else 0 for depth in range(SLOTS)}
 
     def fits(taken: Taken) -> bool:
-        tops = set(taken) | set(bits_of(ahead[len(taken) - 1]))
-        return any(all(lineage[bit] & top for bit in taken) for top in tops)
+        tops = set(taken) | set(bits_of(later_options[len(taken) - 1]))
+        return any(all(ancestors[bit] & top for bit in taken) for top in tops)
 
-    walk(random, Subtree(lineage, ahead), fits)
+    take_and_release(random, SameSubtree(ancestors, later_options), fits)
 
 
 @given(randoms)
-def test_what_is_required_is_had_by_the_chosen_or_can_still_be(random: Random) -> None:
+def test_each_required_trait_is_on_a_provider_taken_or_on_a_later_option(random: Random) -> None:
     required = [random.randint(1, ALL) for _ in range(2)]
-    ahead = {depth: random.randint(0, ALL) if depth < SLOTS - 1 else 0 for depth in range(SLOTS)}
+    later_options = {depth: random.randint(0, ALL) if depth < SLOTS - 1 else 0 for depth in range(SLOTS)}
 
     def fits(taken: Taken) -> bool:
-        hopeful = sum(set(taken)) | ahead[len(taken) - 1]
-        return all(having & hopeful for having in required)
+        reachable = sum(set(taken)) | later_options[len(taken) - 1]
+        return all(having & reachable for having in required)
 
-    walk(random, Together(required, ahead), fits)
+    take_and_release(random, RequiredTraits(required, later_options), fits)

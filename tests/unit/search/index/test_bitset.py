@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sets of rows, from one form to the other and back."""
+"""Conversions between row sets, masks and arrays of row numbers."""
 
 import numpy as np
 from hypothesis import given
@@ -26,11 +26,11 @@ def test_all_forms_of_a_set_hold_the_same_rows(numbers: set[int]) -> None:
 
 
 @given(st.lists(st.sets(st.integers(0, 49)), min_size=1), st.lists(st.integers(0, 50), max_size=6))
-def test_several_sets_are_asked_for_some_rows_at_once(sets: list[set[int]], asked: list[int]) -> None:
-    there = masks_at([rows_of(numbers) for numbers in sets], np.array([asked], np.int64), 50)
-    assert there.tolist() == [[[number in numbers for number in asked]] for numbers in sets]
+def test_several_sets_are_tested_for_some_rows_at_once(sets: list[set[int]], rows_tested: list[int]) -> None:
+    found = masks_at([rows_of(numbers) for numbers in sets], np.array([rows_tested], np.int64), 50)
+    assert found.tolist() == [[[number in numbers for number in rows_tested]] for numbers in sets]
 
 
-def test_there_may_be_no_rows_at_all() -> None:
+def test_an_empty_set_has_no_rows() -> None:
     assert numbers_of(0, 0).tolist() == []
     assert rows_of([]) == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Columns say of many providers at once what the one capacity rule says of each."""
+"""The columns of a class admit the same amounts as the capacity rule, `Inventory.admits`."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def inventories() -> st.SearchStrategy[Inventory]:
 entries = st.dictionaries(st.integers(0, SIZE - 1), st.tuples(inventories(), st.integers(0, 14)))
 
 
-def admitting(stock: ClassColumn, amount: int) -> list[int]:
-    admitting = stock.cutting(amount) & stock.holding(amount)
+def admitting(class_column: ClassColumn, amount: int) -> list[int]:
+    admitting = class_column.rows_allowing(amount) & class_column.rows_with_free(amount)
     return [row for row in range(SIZE) if admitting >> row & 1]
 
 
@@ -53,66 +53,66 @@ def test_columns_admit_what_the_rule_admits(entries: dict[int, tuple[Inventory, 
 
 
 @given(entries, entries, st.sets(st.integers(0, SIZE - 1)), st.integers(1, 6))
-def test_replaced_and_removed_inventories_are_as_if_never_different(
+def test_replaced_and_removed_inventories_leave_no_trace(
     first: dict[int, tuple[Inventory, int]],
     second: dict[int, tuple[Inventory, int]],
     gone: set[int],
     amount: int,
 ) -> None:
-    stock = ClassColumn().replaced(first).replaced(second).replaced(dict.fromkeys(gone))
+    class_column = ClassColumn().replaced(first).replaced(second).replaced(dict.fromkeys(gone))
     left = {row: entry for row, entry in {**first, **second}.items() if row not in gone}
-    assert admitting(stock, amount) == allowed(left, amount)
-    assert [row for row in range(SIZE) if stock.rows >> row & 1] == sorted(left)
+    assert admitting(class_column, amount) == allowed(left, amount)
+    assert [row for row in range(SIZE) if class_column.rows >> row & 1] == sorted(left)
 
 
 @given(entries.filter(bool), st.data(), st.integers(1, 6))
-def test_a_claim_changes_what_is_left_and_not_the_stock_before_it(
+def test_a_claim_changes_the_new_column_and_not_the_old_one(
     entries: dict[int, tuple[Inventory, int]], data: st.DataObject, amount: int
 ) -> None:
     claims = data.draw(st.dictionaries(st.sampled_from(sorted(entries)), st.integers(0, 14)))
     before = ClassColumn().replaced(entries)
-    after = before.used(claims)
+    after = before.with_used(claims)
     claimed = {row: (inventory, claims.get(row, used)) for row, (inventory, used) in entries.items()}
     assert admitting(after, amount) == allowed(claimed, amount)
     assert admitting(before, amount) == allowed(entries, amount)
 
 
 @given(entries.filter(bool), st.data())
-def test_what_was_asked_before_is_right_after_any_claims(
+def test_cached_rows_are_correct_after_any_claims(
     entries: dict[int, tuple[Inventory, int]], data: st.DataObject
 ) -> None:
-    stock = ClassColumn().replaced(entries)
+    class_column = ClassColumn().replaced(entries)
     amounts = st.sets(st.integers(1, 4))
     for _ in range(5):
         for amount in data.draw(amounts):
-            assert admitting(stock, amount) == allowed(entries, amount)
+            assert admitting(class_column, amount) == allowed(entries, amount)
         claims = data.draw(st.dictionaries(st.sampled_from(sorted(entries)), st.integers(0, 14)))
         entries = {row: (inventory, claims.get(row, used)) for row, (inventory, used) in entries.items()}
-        stock = stock.used(claims)
+        class_column = class_column.with_used(claims)
     for amount in range(1, 5):
-        assert admitting(stock, amount) == allowed(entries, amount)
+        assert admitting(class_column, amount) == allowed(entries, amount)
 
 
 @given(entries)
-def test_room_is_what_is_left_but_no_more_than_one_consumer_may_have(
+def test_room_is_the_lower_of_free_amount_and_max_unit(
     entries: dict[int, tuple[Inventory, int]],
 ) -> None:
-    stock = ClassColumn().replaced(entries)
+    class_column = ClassColumn().replaced(entries)
     rows = sorted(entries)
     expected = [min(i.capacity, 1 << 62) - used for i, used in (entries[row] for row in rows)]
     expected = [min(free, entries[row][0].max_unit) for free, row in zip(expected, rows, strict=True)]
-    assert [stock.room(row) for row in rows] == expected
-    assert stock.room_by_row(SIZE)[mask_of(stock.rows, SIZE)].tolist() == expected
+    assert [class_column.room(row) for row in rows] == expected
+    assert class_column.room_by_row(SIZE)[mask_of(class_column.rows, SIZE)].tolist() == expected
 
 
-def test_an_amount_beyond_all_bounds_is_admitted_by_nobody() -> None:
-    stock = ClassColumn().replaced({3: (Inventory(MAX_INT, step_size=2, allocation_ratio=3e38), 0)})
-    assert admitting(stock, 2) == [3]
+def test_an_amount_beyond_all_bounds_is_admitted_by_no_provider() -> None:
+    class_column = ClassColumn().replaced({3: (Inventory(MAX_INT, step_size=2, allocation_ratio=3e38), 0)})
+    assert admitting(class_column, 2) == [3]
     for amount in (MAX_INT + 1, 1 << 63, 10**30):
-        assert admitting(stock, amount) == []
+        assert admitting(class_column, amount) == []
 
 
-def test_a_column_is_whole_again_after_a_change_and_the_old_one_stays() -> None:
+def test_a_changed_column_is_complete_and_the_old_one_is_unchanged() -> None:
     first = Column().replaced({0: 5, 9: 7})
     second = first.replaced({9: 8, 20: 1})
     assert first.whole().tolist()[:10] == [5, 0, 0, 0, 0, 0, 0, 0, 0, 7]
@@ -120,10 +120,10 @@ def test_a_column_is_whole_again_after_a_change_and_the_old_one_stays() -> None:
     assert Column().whole().tolist() == []
 
 
-def test_a_provider_with_less_than_nothing_to_give_keeps_its_place() -> None:
-    """A reshape may reserve more than there is; what is used there can still be let go."""
-    less_than_nothing = Inventory(total=1, reserved=2)
-    stock = ClassColumn().replaced({0: (less_than_nothing, 1), 1: (Inventory(total=5), 5)})
-    relieved = stock.used({0: 0})
-    assert relieved.room(1) == 0
-    assert not relieved.holding(1)
+def test_a_provider_with_negative_capacity_keeps_its_row() -> None:
+    """A reshape may reserve more than the total; the usage can still be released."""
+    negative_capacity = Inventory(total=1, reserved=2)
+    class_column = ClassColumn().replaced({0: (negative_capacity, 1), 1: (Inventory(total=5), 5)})
+    released = class_column.with_used({0: 0})
+    assert released.room(1) == 0
+    assert not released.rows_with_free(1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The index: who is where, and what a change leaves as it was."""
+"""The index: lookups by row, and sharing of unchanged parts after a change."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,11 +23,11 @@ def test_providers_are_found_by_trait_aggregate_and_tree() -> None:
     assert names(index, index.in_aggregate("x")) == ["a", "b"]
     assert names(index, index.children) == ["a1"]
     assert names(index, index.roots_of(index.live)) == ["a", "b"]
-    assert names(index, index.below(index.with_trait("FAST"))) == ["a", "a1"]
-    assert index.with_trait("UNHEARD_OF") == 0
+    assert names(index, index.rows_of_trees(index.with_trait("FAST"))) == ["a", "a1"]
+    assert index.with_trait("UNKNOWN") == 0
 
 
-def test_a_sharing_provider_is_anchored_where_any_of_a_tree_shares_an_aggregate() -> None:
+def test_a_sharing_provider_serves_trees_with_a_provider_in_its_aggregates() -> None:
     index = Index.build(
         [host("a"), host("a1", parent="a", aggs="x"), host("b", aggs="y"), pool("p", "DISK_GB:9", "x z")]
     )
@@ -47,21 +47,21 @@ def test_a_claim_shares_everything_but_the_column_it_changes() -> None:
     after = replace(before, used={"VCPU": 3}, generation=1)
     assert is_claim(before, after)
     claimed = index.claimed([(before, after)])
-    assert claimed.stock("VCPU").room(claimed.row("a")) == 1
+    assert claimed.class_column("VCPU").room(claimed.row("a")) == 1
     assert claimed.provider(claimed.row("a")) is after
-    assert claimed.stock("DISK_GB") is index.stock("DISK_GB")
+    assert claimed.class_column("DISK_GB") is index.class_column("DISK_GB")
     assert (claimed.live, claimed.trees, claimed._traits) == (index.live, index.trees, index._traits)
-    assert index.stock("VCPU").room(index.row("a")) == 4
+    assert index.class_column("VCPU").room(index.row("a")) == 4
     assert index.provider(index.row("a")) is before
 
 
-def test_what_is_let_go_is_free_and_what_nobody_offers_is_nowhere() -> None:
-    """A class may be used of which the provider has no inventory any more."""
+def test_released_amounts_are_free_and_classes_without_inventory_are_ignored() -> None:
+    """A provider may have usage of a class without an inventory of it."""
     before = host("a", "VCPU:4", used="VCPU:3 GONE:1")
     index = Index.build([before, host("b", "GONE:2")])
     claimed = index.claimed([(before, replace(before, used={"GONE": 2}))])
-    assert claimed.stock("VCPU").room(claimed.row("a")) == 4
-    assert claimed.stock("GONE") is index.stock("GONE")
+    assert claimed.class_column("VCPU").room(claimed.row("a")) == 4
+    assert claimed.class_column("GONE") is index.class_column("GONE")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_is_let_go_is_free_and_what_nobody_offers_is_nowhere() -> None:
         {"inventories": {"VCPU": Inventory(5)}},
     ],
 )
-def test_what_changes_more_than_usages_is_no_claim(change: dict[str, Any]) -> None:
+def test_a_change_of_other_fields_than_usage_is_no_claim(change: dict[str, Any]) -> None:
     before = host("a", "VCPU:4")
     assert is_claim(before, replace(before, used={"VCPU": 1}, generation=1))
     assert not is_claim(before, replace(before, used={"VCPU": 1}, **change))
@@ -89,35 +89,35 @@ def test_a_new_provider_comes_after_all_others_even_if_one_was_removed() -> None
     assert (index.with_trait("FAST"), index.in_aggregate("x"), names(index, index.live)) == (0, 0, ["b"])
     index = index.updated([(None, c)])
     assert (row, index.row("b"), index.row("c"), index.size) == (0, 1, 2, 3)
-    assert names(index, index.stock("VCPU").rows) == ["b"]
-    assert names(index, index.stock("DISK_GB").rows) == ["c"]
+    assert names(index, index.class_column("VCPU").rows) == ["b"]
+    assert names(index, index.class_column("DISK_GB").rows) == ["c"]
     with pytest.raises(KeyError):
         index.row("a")
 
 
-def test_vacant_rows_are_given_up_when_they_are_most_of_all() -> None:
+def test_an_index_with_mostly_vacant_rows_is_compacted() -> None:
     hosts = [host(f"h{number:03}", "VCPU:4") for number in range(600)]
     index = Index.build(hosts)
     order = names(index, index.live)
     index = index.updated([(gone, None) for gone in hosts[:400]])
     assert index.size == 200
     assert names(index, index.live) == order[400:]
-    assert index.stock("VCPU").rows == index.live
+    assert index.class_column("VCPU").rows == index.live
 
 
 def test_a_tree_may_be_created_and_changed_in_one_step() -> None:
     root, child = host("a"), host("a1", "VCPU:1", parent="a")
     index = Index().updated([(None, root), (None, child), (child, replace(child, used={"VCPU": 1}))])
-    assert names(index, index.below(index.live & ~index.children)) == ["a", "a1"]
-    assert index.stock("VCPU").room(index.row("a1")) == 0
+    assert names(index, index.rows_of_trees(index.live & ~index.children)) == ["a", "a1"]
+    assert index.class_column("VCPU").room(index.row("a1")) == 0
 
 
-def test_a_provider_that_moves_takes_its_new_root() -> None:
+def test_a_moved_provider_gets_its_new_root() -> None:
     a, b, child = host("a"), host("b"), host("c", parent="a")
     index = Index.build([a, b, child])
     index = index.updated([(child, replace(child, parent="b", root="b"))])
-    assert names(index, index.below(1 << index.row("b"))) == ["b", "c"]
-    assert names(index, index.below(1 << index.row("a"))) == ["a"]
+    assert names(index, index.rows_of_trees(1 << index.row("b"))) == ["b", "c"]
+    assert names(index, index.rows_of_trees(1 << index.row("a"))) == ["a"]
     index = index.updated([(replace(child, parent="b", root="b"), replace(child, parent=None, root="c"))])
     assert index.children == 0
 
@@ -137,12 +137,12 @@ def test_thousands_of_providers_fill_several_blocks() -> None:
         for number in range(5000)
     ]
     index = Index.build(hosts)
-    assert index.stock("VCPU").holding(8).bit_count() == 5000
-    assert index.stock("PCI").holding(1).bit_count() == 50
+    assert index.class_column("VCPU").rows_with_free(8).bit_count() == 5000
+    assert index.class_column("PCI").rows_with_free(1).bit_count() == 50
     for after_claim in (index.updated, index.claimed):
         claimed = after_claim([(hosts[4900], replace(hosts[4900], used={"VCPU": 1, "PCI": 1}))])
-        assert claimed.stock("VCPU").holding(8).bit_count() == 4999
-        assert claimed.stock("PCI").holding(1).bit_count() == 49
+        assert claimed.class_column("VCPU").rows_with_free(8).bit_count() == 4999
+        assert claimed.class_column("PCI").rows_with_free(1).bit_count() == 49
     claimed = index.claimed([(each, replace(each, used={"VCPU": 1})) for each in hosts[::50]])
-    assert claimed.stock("VCPU").holding(8).bit_count() == 4900
-    assert claimed.stock("PCI") is index.stock("PCI")
+    assert claimed.class_column("VCPU").rows_with_free(8).bit_count() == 4900
+    assert claimed.class_column("PCI") is index.class_column("PCI")

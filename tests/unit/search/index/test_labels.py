@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Uuids as answers have them."""
+"""Uuids as JSON text of one width."""
 
 import json
 import uuid

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The cache of texts that a database compares by its own rules."""
+"""The cache of collation keys."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from plimsoll.storage.dialects.collation import Collation
 
 
 def weights(_: str, characters: tuple[str, ...]) -> list[Any]:
+    """The weights that a database without regard to case would return."""
     return [[f"{ord(character.upper()):04X}" for character in characters]]
 
 
-def test_long_texts_of_clients_do_not_stay_in_memory() -> None:
+def test_keys_of_long_texts_are_not_cached() -> None:
     collation = Collation("utf8mb3_general_ci", "utf8mb3", weights)
     assert collation.key("Host") == collation.key("hOST ")
     tracemalloc.start()
@@ -23,7 +24,7 @@ def test_long_texts_of_clients_do_not_stay_in_memory() -> None:
             collation.key(f"{number}" + "x" * 60_000)
         for number in range(5_000):
             collation.key(f"{number}" + "x" * 500)
-        taken, _ = tracemalloc.get_traced_memory()
+        allocated, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert taken < 8 << 20
+    assert allocated < 8 << 20

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The place where tests of other services look for fixtures."""
+"""The package from which tests of other services import fixtures."""

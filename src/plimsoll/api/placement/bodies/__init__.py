@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What clients send: the shape of each body at each version, and what it says, freed from versions."""
+"""Request bodies: the schema of each body at each version, and the conversion to values of the domain."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The aggregates of a provider: a list and, since the generation guards it, a record with that list."""
+"""The body that sets the aggregates of a provider: a list; since AGGREGATES_GENERATION an object with that list."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SET = Body(
 
 
 def aggregates_and_generation(content: Any) -> tuple[list[str], int | None]:
-    """What a body of either shape says; no generation in the older one."""
+    """Return aggregates and generation of a body of either shape; the older one has no generation."""
     if isinstance(content, list):
         return content, None
     return content["aggregates"], content["resource_provider_generation"]

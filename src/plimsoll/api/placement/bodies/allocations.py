@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Allocations as they are claimed, by one consumer or by several, and what they say freed from versions."""
+"""The bodies that claim allocations, for one consumer or for several, and their conversion to claims."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from plimsoll.api.placement.schemas import (
     ObjectSchema,
     Plain,
 )
-from plimsoll.domain.rules.allocations import UNGUARDED, Claim
-from plimsoll.runtime.scheduling import Pace
+from plimsoll.domain.rules.allocations import ANY_GENERATION, Claim
+from plimsoll.runtime.scheduling import PeriodicYield
 
 _AMOUNTS: Plain = {
     "type": "object",
@@ -49,7 +49,7 @@ def _keyed(at_least: int) -> Plain:
         "type": "object",
         "minProperties": at_least,
         "patternProperties": {
-            # Clients send back what they were shown, so a generation may be there. It is not looked at.
+            # Clients send allocations as they have read them, with a generation. It is ignored.
             UUID_KEY: ObjectSchema(
                 Field("generation", GENERATION, required=False), Field("resources", _AMOUNTS)
             )
@@ -95,7 +95,7 @@ ONE_CONSUMER = Body(
 
 
 def by_consumer(at_least: int) -> Plain:
-    """The allocations of several consumers, keyed by their uuids."""
+    """Return the schema of the allocations of several consumers, keyed by uuid."""
     return {
         "type": "object",
         "minProperties": at_least,
@@ -110,32 +110,34 @@ SEVERAL_CONSUMERS = Body(by_consumer(at_least=1))
 
 
 def claims_of(content: dict[str, Any], version: Version) -> list[Claim]:
-    """The claims of several consumers, which are taken out of the content. Other requests run meanwhile."""
+    """Convert a body to claims. Removes them from `content`, and yields to other requests in between."""
     claims: list[Claim] = []
-    pause = Pace()
+    pause = PeriodicYield()
     for consumer in list(content):
-        # A large document takes as much memory as its claims: what was read is freed.
+        # A large body takes as much memory as its claims: free each part once it is converted.
         claims.append(claim_of(consumer, content.pop(consumer), version))
         pause()
     return claims
 
 
 def claim_of(consumer: str, content: Mapping[str, Any], version: Version) -> Claim:
-    """What a consumer claims, as its part of a body says."""
+    """Return the claim of one consumer from its part of a body."""
     return Claim(
         consumer,
         _amounts(content["allocations"]),
         project=content.get("project_id"),
         user=content.get("user_id"),
         type=content.get("consumer_type"),
-        guard=content["consumer_generation"] if version.has(F.CONSUMER_GENERATION) else UNGUARDED,
+        expected_generation=content["consumer_generation"]
+        if version.has(F.CONSUMER_GENERATION)
+        else ANY_GENERATION,
     )
 
 
 def _amounts(allocations: Any) -> dict[str, dict[str, int]]:
     if isinstance(allocations, list):
         allocations = {each["resource_provider"]["uuid"]: each for each in allocations}
-    # JSON knows one kind of number: a client may write 2.0 for 2.
+    # JSON has one type of number: a client may write 2.0 for 2.
     return {
         provider: {name: int(amount) for name, amount in each["resources"].items()}
         for provider, each in allocations.items()

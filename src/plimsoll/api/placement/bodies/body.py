@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reads the JSON that a request carries and checks it against the shape that its version asks for.
+"""Receive the body of a request, parse it as JSON and validate it against the schema of its version.
 
-A body that violates the schema is a 400 that names the property and the reason; a body
-longer than the operator allows is a 413 and is not read.
+A violation is a 400 that names the property and the reason. A body longer than the configured limit is a 413 and is
+not received.
 """
 
 from __future__ import annotations
@@ -26,41 +26,41 @@ _FORMATS.checks("uuid")(is_uuid)
 
 _ALL_DIGITS_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _LONG_NUMBER = b"0" * 19
-"""orjson makes a float of a whole number that 64 bits cannot hold."""
+"""Digits from which on a number may not fit into 64 bits. orjson would turn such an integer into a float."""
 
 _TOO_DEEP = "Malformed JSON: it is nested too deeply."
 
 
 class Body:
-    """A body that a route takes, at every version."""
+    """The schema of a route's body at every version."""
 
     def __init__(self, shape: Shape) -> None:
         self.schemas = Schemas(shape, _FORMATS, is_uuid)
 
     def read(self, raw: bytes, version: Version) -> Any:
-        return checked(raw, self.schemas.at(version))
+        return parse_body(raw, self.schemas.at(version))
 
 
-def raw_body(environ: Mapping[str, Any], most: int) -> bytes:
-    """The bytes of the body, of which there may be at most so many."""
+def raw_body(environ: Mapping[str, Any], max_bytes: int) -> bytes:
+    """Receive the body; raise a `Problem` if it is longer than `max_bytes` or shorter than its content-length."""
     given = environ.get("CONTENT_LENGTH")
     if not given:
-        # Without a length there is a body only if the server says that reading it comes to an end.
-        raw = _received(environ, most + 1) if environ.get("wsgi.input_terminated") else b""
-        if len(raw) > most:
-            raise _too_long(most)
+        # Without a length, `read` returns at the end of the body only if the server sets wsgi.input_terminated.
+        raw = _received(environ, max_bytes + 1) if environ.get("wsgi.input_terminated") else b""
+        if len(raw) > max_bytes:
+            raise _too_long(max_bytes)
     else:
-        length = int(given)  # checked before the request came to a handler
-        if length > most:
-            raise _too_long(most)
+        length = int(given)  # `Api` has checked that it is an integer
+        if length > max_bytes:
+            raise _too_long(max_bytes)
         raw = _received(environ, length) if length > 0 else b""
         if len(raw) < length:
-            raise Problem(400, "The body is shorter than content-length says.")
+            raise Problem(400, "The body is shorter than its content-length.")
     return bytes(raw)
 
 
-def checked(raw: bytes, schema: Schema) -> Any:
-    """The content of a body, if it is JSON and what the schema asks for."""
+def parse_body(raw: bytes, schema: Schema) -> Any:
+    """Parse a body and validate it; raise a `Problem` if it is not JSON or violates the schema."""
     if _LONG_NUMBER not in raw.translate(_ALL_DIGITS_ZERO):  # a regular expression takes six times as long
         try:
             content = orjson.loads(raw)
@@ -70,11 +70,11 @@ def checked(raw: bytes, schema: Schema) -> Any:
             if not schema.accepts(content):
                 _refuse_violation(schema, content, len(raw))
             return content
-    return _checked_with_care(raw, schema)
+    return _parse_with_json_module(raw, schema)
 
 
-def _checked_with_care(raw: bytes, schema: Schema) -> Any:
-    """Python's parser takes more than orjson, and its verdicts and messages are those that clients know."""
+def _parse_with_json_module(raw: bytes, schema: Schema) -> Any:
+    """Parse with Python's json, as the reference does: it accepts more than orjson, and clients see its messages."""
     try:
         content = json.loads(raw.decode())
     except RecursionError:
@@ -82,7 +82,7 @@ def _checked_with_care(raw: bytes, schema: Schema) -> Any:
     except ValueError as problem:
         raise Problem(400, f"Malformed JSON: {problem}") from None
     _refuse_violation(schema, content, len(raw))
-    if not _can_be_kept(content):
+    if not _is_storable(content):
         raise Problem(400, "JSON does not validate: a number is not finite, or a text is not Unicode.")
     return content
 
@@ -93,29 +93,29 @@ def _refuse_violation(schema: Schema, content: Any, size: int) -> None:
     except RecursionError:
         raise Problem(400, _TOO_DEEP) from None
     if violation is not None:
-        raise Problem(400, violation.worded("JSON does not validate"))
+        raise Problem(400, violation.as_text("JSON does not validate"))
 
 
 def _received(environ: Mapping[str, Any], size: int) -> bytes:
-    """Up to so many bytes of the body. Servers other than ours receive it only now, and raise if it breaks off."""
+    """Read up to `size` bytes of the body. With servers other than ours this reads the socket, which can fail."""
     try:
         received: bytes = environ["wsgi.input"].read(size)
     except OSError:
-        raise Problem(400, "The body is malformed, or broke off.") from None
+        raise Problem(400, "The body is malformed or incomplete.") from None
     return received
 
 
-def _can_be_kept(content: Any) -> bool:
-    """Python's parser lets through what no database and no answer could hold."""
+def _is_storable(content: Any) -> bool:
+    """Return False for values that Python's json accepts and that no database and no response can hold."""
     match content:
         case float():
             return math.isfinite(content)
         case str():
             return _is_unicode(content)
         case dict():
-            return all(_can_be_kept(key) and _can_be_kept(value) for key, value in content.items())
+            return all(_is_storable(key) and _is_storable(value) for key, value in content.items())
         case list():
-            return all(map(_can_be_kept, content))
+            return all(map(_is_storable, content))
     return True
 
 
@@ -127,5 +127,5 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _too_long(most: int) -> Problem:
-    return Problem(413, f"The body is longer than the {most} bytes that this service reads.")
+def _too_long(max_bytes: int) -> Problem:
+    return Problem(413, f"The body is longer than the {max_bytes} bytes that this service accepts.")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A resource class, as it is made or renamed."""
+"""The body that creates or renames a resource class."""
 
 from __future__ import annotations
 

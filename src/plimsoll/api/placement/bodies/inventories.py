@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inventories as they are added, changed and replaced. The same at all versions."""
+"""The bodies that add, change and replace inventories. They are the same at all versions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from plimsoll.api.placement.bodies.body import Body
 from plimsoll.api.placement.bodies.patterns import GENERATION, NAME
 from plimsoll.api.placement.schemas import Plain
 from plimsoll.domain.inventory import MAX_INT, Inventory
-from plimsoll.http.problems import LONGEST_QUOTE, Problem, shortened
+from plimsoll.http.problems import LONGEST_QUOTE, Problem, shorten
 
 _FROM_ZERO = {"type": "integer", "maximum": MAX_INT, "minimum": 0}
 _FROM_ONE = {"type": "integer", "maximum": MAX_INT, "minimum": 1}
 _LARGEST_RATIO = 3.40282e38
-"""What a float column of the schema can hold."""
+"""The largest value of a FLOAT column."""
 
 _FIGURES: Plain = {
     "resource_provider_generation": GENERATION,
@@ -43,7 +43,7 @@ REPLACE_SHAPE: Plain = {
     "type": "object",
     "properties": {
         "resource_provider_generation": GENERATION,
-        # Only the names that could be those of a class are looked into: the others do not exist anyway.
+        # Values under other names are validated later, by `all_figures_of`: the reference reports them differently.
         "inventories": {"type": "object", "patternProperties": {NAME: _inventory(["total"])}},
     },
     "required": ["resource_provider_generation", "inventories"],
@@ -52,10 +52,10 @@ REPLACE_SHAPE: Plain = {
 REPLACE = Body(REPLACE_SHAPE)
 
 _RECORD = Body(_inventory(["total"]))
-_LOOKED_INTO = re.compile(NAME).fullmatch
+_IS_CLASS_NAME = re.compile(NAME).fullmatch
 
 Figures = dict[str, int | float]
-"""The figures of an inventory as the client wrote them, defaults filled in: 2 and 2.0 are told apart."""
+"""The figures of an inventory as the client wrote them, with defaults: responses show 2.0 as 2.0 and 2 as 2."""
 
 
 def figures_of(given: Mapping[str, Any]) -> Figures:
@@ -76,19 +76,19 @@ def inventory_of(figures: Mapping[str, Any]) -> Inventory:
         min_unit=int(figures["min_unit"]),
         max_unit=int(figures["max_unit"]),
         step_size=int(figures["step_size"]),
-        # Adding zero takes the sign from -0.0, which databases do not keep.
+        # Adding zero turns -0.0 into 0.0: not every database stores the sign of zero.
         allocation_ratio=float(figures["allocation_ratio"]) + 0.0,
     )
 
 
 def all_figures_of(provider: str, given: Mapping[str, Any]) -> dict[str, Figures]:
-    """The figures of each class. Under names that the schema did not look into there may stand anything."""
+    """Return the figures of each class; validate the values under names that the schema of the body left out."""
     schema = _RECORD.schemas.at_lowest
     for name, record in given.items():
-        if _LOOKED_INTO(name) or schema.accepts(record):
+        if _IS_CLASS_NAME(name) or schema.accepts(record):
             continue
         violation = schema.violation(record, len(json.dumps(record)))
         if violation is not None:
-            quoted = shortened(name, LONGEST_QUOTE)
-            raise Problem(400, violation.worded(f"Bad inventory {quoted} for resource provider {provider}"))
+            quoted = shorten(name, LONGEST_QUOTE)
+            raise Problem(400, violation.as_text(f"Bad inventory {quoted} for resource provider {provider}"))
     return {name: figures_of(record) for name, record in given.items()}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The parts that several bodies share: names, uuids, amounts."""
+"""Schema parts that several bodies share: names, uuids, generations, owners."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ UUID: Plain = {"type": "string", "format": "uuid"}
 GENERATION: Plain = {"type": "integer"}
 LONGEST_OWNER = 255
 OWNER: Plain = {"type": "string", "minLength": 1, "maxLength": LONGEST_OWNER}
-"""The id of a project or user, which is whatever the identity service says it is."""
+"""The id of a project or user. Keystone chooses it, so its form is not checked."""

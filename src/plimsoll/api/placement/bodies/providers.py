@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Providers as they are made and changed."""
+"""The bodies that create and update a provider."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A reshape: the new inventories of some providers, and the new allocations of some consumers."""
+"""The body of a reshape: new inventories of some providers, and new allocations of some consumers."""
 
 from __future__ import annotations
 

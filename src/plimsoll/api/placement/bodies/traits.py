@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The traits of a provider, and the name of a trait that is to be made."""
+"""The body that sets the traits of a provider, and the schema of a new trait's name."""
 
 from __future__ import annotations
 

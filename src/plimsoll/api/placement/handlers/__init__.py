@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""One thin function per route: read what was sent, ask the service, show what it says.
+"""One function per route: parse the request, call the service, build the response.
 
-The order of steps is visible to clients. Where the provider is looked up before the body is read, a bad body for a
-provider that does not exist is a 404; elsewhere it is a 400.
+The order of these steps is visible to clients. Where the provider is looked up before the body is parsed, a bad body
+for a missing provider is a 404; elsewhere it is a 400.
 """

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Aggregates of a provider. Nobody keeps the time at which it joined one, so the answer is dated now."""
+"""Aggregates of a provider. The time at which it joined one is not stored, so `last-modified` is the current time."""
 
 from __future__ import annotations
 
 from plimsoll.api.placement.bodies.aggregates import SET, aggregates_and_generation
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import names as views
-from plimsoll.http.response import Response, document, now
+from plimsoll.http.response import Response, json_response, now
 from plimsoll.service import aggregates, providers
 
 
 def show(call: ApiRequest) -> Response:
     provider = accepted(providers.get(call.placement, call.params["uuid"]))
-    return document(views.aggregates(provider.aggregates, provider.generation, call.version), now())
+    return json_response(views.aggregates(provider.aggregates, provider.generation, call.version), now())
 
 
 def replace(call: ApiRequest) -> Response:
-    with call.reading_for_provider():
+    with call.missing_provider_first():
         uuids, generation = aggregates_and_generation(call.read(SET))
     provider = accepted(
         aggregates.set_for_provider(call.placement, call.actor, call.params["uuid"], uuids, generation)
     )
-    return document(views.aggregates(uuids, provider.generation, call.version), now())
+    return json_response(views.aggregates(uuids, provider.generation, call.version), now())

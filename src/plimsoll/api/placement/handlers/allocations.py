@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Allocations, claimed, shown and let go."""
+"""Allocations: claim, show, release."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from plimsoll.api.placement.bodies.allocations import (
 )
 from plimsoll.api.placement.queries.usages import allocations_request
 from plimsoll.api.placement.request import ApiRequest, accepted
-from plimsoll.api.placement.uuids import as_usual
+from plimsoll.api.placement.uuids import canonical_uuid
 from plimsoll.api.placement.views import allocations as views
 from plimsoll.http.problems import Problem
-from plimsoll.http.response import Response, document, now
+from plimsoll.http.response import Response, json_response, now
 from plimsoll.service import allocations
 
 
 def of_consumer(call: ApiRequest) -> Response:
     found = allocations.of_consumer(call.placement, call.params["consumer_uuid"])
-    return document(views.of_consumer(found, call.version), found.modified_at or now())
+    return json_response(views.of_consumer(found, call.version), found.modified_at or now())
 
 
 def of_provider(call: ApiRequest) -> Response:
     found = accepted(allocations.of_provider(call.placement, call.params["uuid"]))
-    return document(views.of_provider(found, call.version), found.modified_at or now())
+    return json_response(views.of_provider(found, call.version), found.modified_at or now())
 
 
 def of_owner(call: ApiRequest) -> Response:
     owner = allocations_request(call.query_string, call.version)
-    return document(views.of_owner(allocations.of_owner(call.placement, owner.project, owner.user)), now())
+    return json_response(
+        views.of_owner(allocations.of_owner(call.placement, owner.project, owner.user)), now()
+    )
 
 
 def claim(call: ApiRequest) -> Response:
     given = call.params["consumer_uuid"]
-    consumer = as_usual(given)
+    consumer = canonical_uuid(given)
     if consumer is None:
         raise Problem(400, f"Malformed consumer_uuid: {given}")
     claimed = claim_of(consumer, call.read(ONE_CONSUMER), call.version)

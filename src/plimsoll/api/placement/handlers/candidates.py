@@ -14,7 +14,7 @@ from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import candidates as views
 from plimsoll.domain.refusals import SearchAbandoned
 from plimsoll.http import timings
-from plimsoll.http.problems import Problem, shortened
+from plimsoll.http.problems import Problem, shorten
 from plimsoll.http.response import Response, now
 from plimsoll.runtime import memory
 from plimsoll.runtime.permit import permit_of
@@ -26,35 +26,38 @@ from plimsoll.service import candidates
 _LONGEST_LOGGED = 500
 """Characters of a query in a log line."""
 _searching_large = threading.BoundedSemaphore(2)
-"""Held from the search to the end of the encoding, if the answer may be large: each takes up to 20 MB meanwhile."""
+"""Held from the search to the end of the encoding if the response may be large: each takes up to 20 MB until then."""
 _encoding_large = threading.Lock()
-"""Held while a large answer is encoded: several of them at the same time would take the memory of all."""
+"""Held while a large response is encoded, so that the memory for encoding is needed only once."""
 _LONGEST_WAIT = 60.0
-"""Seconds that a search may wait for others: each takes a second for 50 MB, and more on a busy machine."""
+"""Seconds that a search waits for other searches: each takes a second for 50 MB, and more on a busy machine."""
 _TRIMMED_BYTES = 10 << 20
-_TOO_MANY_SEARCHES = "Too many searches for thousands of allocation candidates are in progress. Try again, or ask for fewer with limit."
+_TOO_MANY_SEARCHES = (
+    "Too many searches for thousands of allocation candidates are in progress."
+    " Try again, or set a lower limit."
+)
 _NO_MEMORY = (
-    "The responses that other clients have not received yet take the memory that this one would need."
-    " Try again, or ask for fewer candidates with limit."
+    "Responses that other clients have not received yet use the memory that this response needs."
+    " Try again, or set a lower limit."
 )
 
 
 def find(call: ApiRequest) -> Response:
-    body = candidates.cached(call.placement, call.query_string, call.version, lambda: _found(call))
+    body = candidates.cached(call.placement, call.query_string, call.version, lambda: _search(call))
     return Response(200, body, modified=now())
 
 
-def _found(call: ApiRequest) -> tuple[bytes, bool]:
-    """The answer, and whether it may be kept. One without candidates is not, so that each is logged."""
+def _search(call: ApiRequest) -> tuple[bytes, bool]:
+    """Return the body, and whether it may be cached. One without candidates is not, so that each search is logged."""
     request = candidates_request(call.query_string, call.version)
     permit = permit_of(call.environ)
     is_large = request.limit is None or request.limit * len(request.groups) > LARGE_ENTRIES
-    with _turn(call) if is_large else contextlib.nullcontext():
+    with _large_search_slot(call) if is_large else contextlib.nullcontext():
         permit.begin_computation()
         budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
         timings.lap(call.environ, timings.OTHER)
         try:
-            logged = shortened(call.query_string, _LONGEST_LOGGED)
+            logged = shorten(call.query_string, _LONGEST_LOGGED)
             found = accepted(candidates.find(call.placement, request, logged, budget))
         finally:
             timings.lap(call.environ, timings.SEARCH)
@@ -67,8 +70,8 @@ def _found(call: ApiRequest) -> tuple[bytes, bool]:
 
 
 @contextlib.contextmanager
-def _turn(call: ApiRequest) -> Iterator[None]:
-    """Wait until few enough other searches may find a large answer."""
+def _large_search_slot(call: ApiRequest) -> Iterator[None]:
+    """Wait for one of the slots for searches whose response may be large."""
     if not _searching_large.acquire(blocking=False):
         with permit_of(call.environ).released():
             is_acquired = _searching_large.acquire(timeout=_LONGEST_WAIT)

@@ -4,23 +4,25 @@
 
 from __future__ import annotations
 
-from plimsoll.api.placement.bodies.body import checked
+from plimsoll.api.placement.bodies.body import parse_body
 from plimsoll.api.placement.bodies.classes import NAMED
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import names as views
 from plimsoll.http.problems import Problem
-from plimsoll.http.response import Response, document, latest
+from plimsoll.http.response import Response, json_response, latest
 from plimsoll.service import classes
 
 
 def find(call: ApiRequest) -> Response:
     terms = classes.list_all(call.placement)
-    return document(views.resource_classes(terms, call.prefix), latest(term.modified_at for term in terms))
+    return json_response(
+        views.resource_classes(terms, call.prefix), latest(term.modified_at for term in terms)
+    )
 
 
 def show(call: ApiRequest) -> Response:
     term = accepted(classes.get(call.placement, call.params["name"]))
-    return document(views.resource_class(term, call.prefix), latest((term.modified_at,)))
+    return json_response(views.resource_class(term, call.prefix), latest((term.modified_at,)))
 
 
 def create(call: ApiRequest) -> Response:
@@ -32,13 +34,13 @@ def create(call: ApiRequest) -> Response:
 def rename(call: ApiRequest) -> Response:
     new_name = call.read(NAMED)["name"]
     term = accepted(classes.rename(call.placement, call.actor, call.params["name"], new_name))
-    return document(views.resource_class(term, call.prefix))
+    return json_response(views.resource_class(term, call.prefix))
 
 
 def ensure(call: ApiRequest) -> Response:
-    """The name is checked as if it had come in a body: clients know the words that this gives."""
+    """Create the class if it is missing. The name is validated as a body, for the error text of the reference."""
     name = call.params["name"]
-    content = checked(f'{{"name": "{name}"}}'.encode(), NAMED.schemas.at(call.version))
+    content = parse_body(f'{{"name": "{name}"}}'.encode(), NAMED.schemas.at(call.version))
     if content["name"] != name:
         raise Problem(400, f"JSON does not validate: {name} is not the name of a resource class.")
     term, is_new = classes.ensure(call.placement, call.actor, name)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inventories of a provider. A write answers with the figures as the client wrote them."""
+"""Inventories of a provider. A write returns the figures as the client wrote them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import inventories as views
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import InventoryMissing
-from plimsoll.http.response import Response, document, latest
+from plimsoll.http.response import Response, json_response, latest
 from plimsoll.service import inventories, providers
 
 
 def index(call: ApiRequest) -> Response:
     provider = _provider(call)
     figures = {name: views.figures_of(inventory) for name, inventory in provider.inventories.items()}
-    return document(views.inventories(figures, provider.generation), _last_change(provider))
+    return json_response(views.inventories(figures, provider.generation), _last_change(provider))
 
 
 def show(call: ApiRequest) -> Response:
@@ -30,19 +30,19 @@ def show(call: ApiRequest) -> Response:
     if inventory is None:
         raise Refused(InventoryMissing(provider.uuid, name), {})
     shown = views.inventory(views.figures_of(inventory), provider.generation)
-    return document(shown, latest((inventory.modified_at,)))
+    return json_response(shown, latest((inventory.modified_at,)))
 
 
 def add(call: ApiRequest) -> Response:
     uuid = call.params["uuid"]
-    with call.reading_for_provider():
+    with call.missing_provider_first():
         given = call.read(bodies.ADD)
     name, figures = given["resource_class"], bodies.figures_of(given)
     inventory = bodies.inventory_of(figures)
     provider = accepted(
         inventories.add(call.placement, call.actor, uuid, name, inventory, call.version.has(F.RESERVE_ALL))
     )
-    return document(
+    return json_response(
         views.inventory(figures, provider.generation),
         latest((provider.inventories[name].modified_at,)),
         status=201,
@@ -52,7 +52,7 @@ def add(call: ApiRequest) -> Response:
 
 def replace(call: ApiRequest) -> Response:
     uuid = call.params["uuid"]
-    with call.reading_for_provider():
+    with call.missing_provider_first():
         given = call.read(bodies.REPLACE)
         figures = bodies.all_figures_of(uuid, given["inventories"])
     provider = accepted(
@@ -65,12 +65,12 @@ def replace(call: ApiRequest) -> Response:
             call.version.has(F.RESERVE_ALL),
         )
     )
-    return document(views.inventories(figures, provider.generation), _last_change(provider))
+    return json_response(views.inventories(figures, provider.generation), _last_change(provider))
 
 
 def change(call: ApiRequest) -> Response:
     uuid, name = call.params["uuid"], call.params["resource_class"]
-    with call.reading_for_provider():
+    with call.missing_provider_first():
         given = call.read(bodies.CHANGE)
     figures = bodies.figures_of(given)
     provider = accepted(
@@ -85,7 +85,7 @@ def change(call: ApiRequest) -> Response:
         )
     )
     shown = views.inventory(figures, provider.generation)
-    return document(shown, latest((provider.inventories[name].modified_at,)))
+    return json_response(shown, latest((provider.inventories[name].modified_at,)))
 
 
 def remove(call: ApiRequest) -> Response:
@@ -105,7 +105,7 @@ def _provider(call: ApiRequest) -> Provider:
 
 
 def _last_change(provider: Provider) -> datetime | None:
-    """Nothing was ever changed about inventories that are not there."""
+    """Return the time of the last change of any inventory; None if there are no inventories."""
     if not provider.inventories:
         return None
     return latest([inventory.modified_at for inventory in provider.inventories.values()])

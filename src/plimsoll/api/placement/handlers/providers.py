@@ -23,7 +23,7 @@ def find(call: ApiRequest) -> Response:
     found = accepted(providers.find(call.placement, request))
     pauses = Budget(clock=time.monotonic, pause=permit_of(call.environ).pause)
     body = views.providers(found, call.version, call.prefix, pauses.pause_if_due)
-    return Response(200, body, modified=latest(views.changed(found)))
+    return Response(200, body, modified=latest(views.modification_times(found)))
 
 
 def show(call: ApiRequest) -> Response:
@@ -34,7 +34,7 @@ def show(call: ApiRequest) -> Response:
 
 def create(call: ApiRequest) -> Response:
     given = call.read(bodies.CREATE)
-    # Hyphens may be missing and letters may be large: it is kept in one form.
+    # Clients may leave out hyphens and use capital letters: store the canonical form.
     new = str(uuid.UUID(given["uuid"])) if given.get("uuid") else str(uuid.uuid4())
     name = given["name"]
     made = providers.create(call.placement, call.actor, new, name, given.get("parent_provider_uuid"))
@@ -55,7 +55,7 @@ def change(call: ApiRequest) -> Response:
             call.actor,
             known.uuid,
             given["name"],
-            given.get("parent_provider_uuid", providers.KEEP),
+            given.get("parent_provider_uuid", providers.KEEP_PARENT),
             call.version.has(F.REPARENTING),
         ),
         uuid=known.uuid,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Traits, and those of a provider."""
+"""Traits, and the traits of a provider."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from plimsoll.api.placement.queries.traits import traits_request
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import names as views
 from plimsoll.http.problems import Problem
-from plimsoll.http.response import Response, document, latest
+from plimsoll.http.response import Response, json_response, latest
 from plimsoll.service import traits
 
 
 def find(call: ApiRequest) -> Response:
     asked = traits_request(call.query_string, call.version)
     found = traits.list_all(call.placement, asked.among, asked.prefix, asked.associated)
-    return document(views.traits(found), latest(term.modified_at for term in found))
+    return json_response(views.traits(found), latest(term.modified_at for term in found))
 
 
 def show(call: ApiRequest) -> Response:
@@ -47,7 +47,9 @@ def delete(call: ApiRequest) -> Response:
 
 def of_provider(call: ApiRequest) -> Response:
     provider, terms = accepted(traits.of_provider(call.placement, call.params["uuid"]))
-    return document(views.traits(terms, provider.generation), latest([term.modified_at for term in terms]))
+    return json_response(
+        views.traits(terms, provider.generation), latest([term.modified_at for term in terms])
+    )
 
 
 def set_for_provider(call: ApiRequest) -> Response:
@@ -61,7 +63,9 @@ def set_for_provider(call: ApiRequest) -> Response:
             given["traits"],
         )
     )
-    return document(views.traits(terms, provider.generation), latest([term.modified_at for term in terms]))
+    return json_response(
+        views.traits(terms, provider.generation), latest([term.modified_at for term in terms])
+    )
 
 
 def clear_for_provider(call: ApiRequest) -> Response:

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Query strings, read by the rules of each version and turned into what is asked of the service."""
+"""Query strings: parsed and validated by the rules of each version, and converted to requests to the service."""

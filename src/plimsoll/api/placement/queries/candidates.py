@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which candidates are asked for: groups of resources with their conditions, and what concerns them all.
+"""The query of GET /allocation_candidates: groups of resources with their conditions, and request-wide parameters.
 
-The order in which mistakes are looked for is visible to clients: first the parameters of the request as a whole,
-then each group's in the order written, then how the groups fit together.
+The order of the checks is visible to clients, because the first error is reported: first the request-wide parameters,
+then the parameters of the groups as written, then the groups together.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from plimsoll.api.placement.queries.query import (
     TEXT,
     Parameters,
     Query,
-    remembered,
+    cached_by_query_string,
 )
 from plimsoll.api.placement.schemas import Changed, Field, ObjectSchema
 from plimsoll.http.problems import (
@@ -37,7 +37,7 @@ _ONE_TEXT = {"type": ["string"]}
 
 
 def _grouped(name: str, *, since: F) -> Iterator[Field]:
-    """A parameter of a group: numbered at first, named later."""
+    """Yield the fields of a parameter of a group: its suffix is a number at first, a name since NAMED_GROUPS."""
     if since.minor < F.NAMED_GROUPS.minor:
         yield Field(f"^{name}({GROUP_NUMBER})?$", TEXT, since=since, until=F.NAMED_GROUPS)
     yield Field(f"^{name}({GROUP_SUFFIX})?$", TEXT, since=F.NAMED_GROUPS)
@@ -74,7 +74,7 @@ _NAMED = re.compile(_OF_A_GROUP.format(GROUP_SUFFIX)).fullmatch
 
 @dataclass(slots=True)
 class _GroupParser:
-    """A group while its parameters are collected."""
+    """A group whose parameters are being collected."""
 
     resources: dict[str, int] = field(default_factory=dict)
     required: list[AnyOf] = field(default_factory=list)
@@ -97,7 +97,7 @@ class _GroupParser:
         )
 
 
-@remembered
+@cached_by_query_string
 def candidates_request(query: Query, version: Version) -> CandidatesRequest:
     PARAMETERS.check(query, version)
     limit = _limit(query)
@@ -117,7 +117,7 @@ def candidates_request(query: Query, version: Version) -> CandidatesRequest:
             'The "group_policy" parameter is required when specifying more than one "resources{N}" parameter.',
         )
     return CandidatesRequest(
-        groups=tuple([draft.as_group(suffix) for suffix, draft in groups.items()]),
+        groups=tuple([group.as_group(suffix) for suffix, group in groups.items()]),
         limit=limit,
         group_policy=group_policy,
         root_required=frozenset(root_required),
@@ -128,7 +128,7 @@ def candidates_request(query: Query, version: Version) -> CandidatesRequest:
 
 
 def _limit(query: Query) -> int | None:
-    """The first limit counts, though the last is the one that was checked."""
+    """Return the first limit, as the reference does. The schema has validated only the last one."""
     for text in query.all("limit")[:1]:
         try:
             limit = int(text)
@@ -141,7 +141,7 @@ def _limit(query: Query) -> int | None:
 
 
 def _group_policy(query: Query) -> Literal["none", "isolate"] | None:
-    """The first one counts here too. Whatever is not `isolate` does not isolate."""
+    """Return the first policy, as the reference does. The schema has validated only the last: others mean `none`."""
     given = next(iter(query.all("group_policy")), None)
     return None if not given else "isolate" if given == "isolate" else "none"
 
@@ -210,8 +210,8 @@ def _check_subtrees(groups: dict[str, _GroupParser], same_subtrees: Iterable[fro
     without = [suffix for suffix, group in groups.items() if not group.resources]
     in_subtrees = frozenset[str]().union(*same_subtrees)
     if len(without) == len(groups):
-        words = "There must be at least one resources or resources[$S] parameter."
-        raise Problem(400, words, MISSING_PARAMETER)
+        detail = "There must be at least one resources or resources[$S] parameter."
+        raise Problem(400, detail, MISSING_PARAMETER)
     if loose := [suffix for suffix in without if suffix not in in_subtrees]:
         raise Problem(
             400,
@@ -246,8 +246,7 @@ def _check_orphans(groups: dict[str, _GroupParser]) -> None:
     if without:
         raise Problem(400, "All request groups must specify resources.")
     if not groups:
-        words = "At least one request group (`resources` or `resources{$S}`) is required."
-        raise Problem(400, words)
+        raise Problem(400, "At least one request group (`resources` or `resources{$S}`) is required.")
 
 
 def _check_conflicts(groups: dict[str, _GroupParser]) -> None:

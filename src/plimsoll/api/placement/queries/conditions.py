@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What providers must have: the parameters resources, required, member_of and in_tree, wherever they stand.
+"""Parsers of the parameters that several queries share: resources, required, member_of and in_tree.
 
-Each function takes the values of one parameter and gives what they mean, or raises a `Problem` in the words that
-clients know. Names are not looked up here: the service knows which exist.
+Each function parses the values of one parameter, or raises a `Problem` with the text of the reference. The service
+checks later whether the named traits and classes exist.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _TRAITS_FORM = "HW_CPU_X86_VMX,CUSTOM_MAGIC"
 _FORBIDDEN_FORM = "HW_CPU_X86_VMX,!CUSTOM_MAGIC"
 
 Traits = tuple[list[AnyOf], set[str]]
-"""Traits of which each group must be met by one, and those that must not be there."""
+"""Required traits, one of each set, and forbidden traits."""
 
 
 def resources(value: str) -> dict[str, int]:
-    """Amounts by resource class: `VCPU:2,MEMORY_MB:1024`."""
+    """Return the amounts by resource class: `VCPU:2,MEMORY_MB:1024`."""
     if not value.strip():
         raise Problem(400, _RESOURCES_FORM.format("empty string"))
     amounts: dict[str, int] = {}
@@ -47,25 +47,25 @@ def _amount(name: str, text: str) -> int:
     try:
         amount = int(text)
     except ValueError:
-        words = f"Requested resource {name} expected positive integer amount. Got: {text}."
-        raise Problem(400, words) from None
+        detail = f"Requested resource {name} expected positive integer amount. Got: {text}."
+        raise Problem(400, detail) from None
     if amount < 1:
         raise Problem(400, f"Requested resource {name} requires amount >= 1. Got: {amount}.")
-    # No inventory gives more than this in one piece, so whatever is larger is as impossible as this.
+    # The max_unit of an inventory is at most MAX_INT, so larger amounts match nothing either.
     return min(amount, MAX_INT + 1)
 
 
 def required(values: Sequence[str], version: Version) -> Traits:
-    """The traits of one or, since any of several traits can be asked for, all of these values."""
+    """Return the traits of the last value or, since ANY_TRAITS, of all values."""
     traits: list[AnyOf] = []
     forbidden: set[str] = set()
     for value in values if version.has(F.ANY_TRAITS) else values[-1:]:
         if value.startswith("in:"):
             traits.append(_any_of(value, version))
         else:
-            more, not_these = all_of(value, version)
+            more, more_forbidden = all_of(value, version)
             traits += more
-            forbidden |= not_these
+            forbidden |= more_forbidden
     return traits, forbidden
 
 
@@ -89,7 +89,7 @@ def _any_of(value: str, version: Version) -> AnyOf:
 
 
 def all_of(value: str, version: Version) -> Traits:
-    """Traits that must all be there, or must not if they are marked with `!`, however often."""
+    """Return the traits that are all required, and the forbidden ones: they begin with one or more `!`."""
     names = [name.strip() for name in value.split(",")]
     forbidden = {name.lstrip("!") for name in names if name.startswith("!")}
     may_forbid = version.has(F.FORBIDDEN_TRAITS)
@@ -102,7 +102,7 @@ def all_of(value: str, version: Version) -> Traits:
 
 
 def member_of(values: Sequence[str], version: Version, suffix: str = "") -> tuple[list[AnyOf], set[str]]:
-    """Aggregates to be in, one of each group, and those not to be in. `suffix` is that of the parameter's name."""
+    """Return required aggregates, one of each set, and forbidden ones. `suffix` is that of the parameter's name."""
     if len(values) > 1 and not version.has(F.REPEATED_MEMBER_OF):
         raise Problem(400, f"Multiple member_of{suffix} parameters are not supported")
     wanted: list[AnyOf] = []
@@ -140,7 +140,7 @@ def _aggregates(value: str) -> tuple[AnyOf, bool]:
 
 
 def in_tree(value: str) -> str:
-    """The uuid of a provider of the wanted tree."""
+    """Return the uuid of a provider in the requested tree."""
     uuid = value.strip()
     if not is_uuid(uuid):
         raise Problem(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which providers are asked for."""
+"""The query of GET /resource_providers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plimsoll.api.placement.queries.query import (
     TEXT,
     Parameters,
     Query,
-    remembered,
+    cached_by_query_string,
 )
 from plimsoll.api.placement.schemas import Field, ObjectSchema
 from plimsoll.search.request import Conditions, ProvidersRequest
@@ -30,7 +30,7 @@ PARAMETERS = Parameters(
 )
 
 
-@remembered
+@cached_by_query_string
 def providers_request(query: Query, version: Version) -> ProvidersRequest:
     PARAMETERS.check(query, version)
     aggregates, not_aggregates = conditions.member_of(query.all("member_of"), version)

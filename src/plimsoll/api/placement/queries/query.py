@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A query string as its parameters, and the check of these against what a version knows.
+"""Parse a query string into parameters, and validate them against the schema of a version.
 
-Parameters may be repeated. Which one counts then is for each of them to say; the check looks at the last.
+A parameter may be repeated. The schema validates the last value; the parser of each parameter chooses the one it uses.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ T = TypeVar("T")
 TEXT: Plain = {"type": "string"}
 
 _FORMATS = FormatChecker()
-_REMEMBERED = 512
-_LONGEST_REMEMBERED = 640
-"""Bytes of a query string and a version. What is made of a query string can take 150 times its length."""
+_MAX_CACHED = 512
+_MAX_CACHED_KEY_BYTES = 640
+"""Bytes of a query string and a version: the parsed request can take 150 times the size of its query string."""
 
 
 class Query:
@@ -52,17 +52,17 @@ class Query:
         return dict(self.pairs)
 
 
-def parsed(text: str) -> Query:
-    """The parameters of a query string. Raises a `Problem` where it is not UTF-8."""
+def parse_query(text: str) -> Query:
+    """Return the parameters of a query string; raise a `Problem` if it is not UTF-8."""
     try:
-        # How escapes are read that are not quite right is visible too, so it is left to whom clients know: to WebOb.
+        # WebOb's parser, as in the reference: its reading of malformed escapes is visible to clients.
         return Query(tuple(parse_qsl_text(text)))
     except UnicodeError as problem:
         raise Problem(400, f"Invalid query string parameters: {problem}") from None
 
 
 class Parameters:
-    """The parameters that a route takes, at every version."""
+    """The schema of a route's query parameters at every version."""
 
     def __init__(self, shape: Shape) -> None:
         self.schemas = Schemas(shape, _FORMATS, _is_uuid)
@@ -73,20 +73,20 @@ class Parameters:
             return
         violation = schema.violation(given, sum(len(name) + len(value) for name, value in query.pairs))
         if violation is not None:
-            raise Problem(400, violation.worded("Invalid query string parameters"))
+            raise Problem(400, violation.as_text("Invalid query string parameters"))
 
 
 def _is_uuid(text: str) -> bool:
-    """In queries a uuid needs its hyphens, unlike in bodies."""
+    """Return whether the text is a uuid with hyphens. In queries they are required, unlike in bodies."""
     return bool(_FORMATS.conforms(text, "uuid"))
 
 
-def remembered(parse: Callable[[Query, Version], T]) -> Callable[[str, Version], T]:
-    """Cache what short query strings mean at a version: clients repeat them."""
+def cached_by_query_string(parse: Callable[[Query, Version], T]) -> Callable[[str, Version], T]:
+    """Cache the parsed requests of short query strings, by string and version: clients repeat them."""
 
-    @bounded_cache(_REMEMBERED, max_bytes=1 << 20, max_key_bytes=_LONGEST_REMEMBERED)
+    @bounded_cache(_MAX_CACHED, max_bytes=1 << 20, max_key_bytes=_MAX_CACHED_KEY_BYTES)
     def read(text_and_version: tuple[str, Version]) -> T:
         text, version = text_and_version
-        return parse(parsed(text), version)
+        return parse(parse_query(text), version)
 
     return lambda text, version: read((text, version))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which traits are asked for."""
+"""The query of GET /traits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plimsoll.api.placement.queries.query import (
     TEXT,
     Parameters,
     Query,
-    remembered,
+    cached_by_query_string,
 )
 from plimsoll.api.placement.schemas import Field, ObjectSchema
 from plimsoll.http.problems import Problem
@@ -28,10 +28,10 @@ class TraitsRequest:
     among: frozenset[str] | None = None
     prefix: str | None = None
     associated: bool | None = None
-    """Whether some provider has it."""
+    """True: traits that some provider has. False: traits that no provider has. None: all."""
 
 
-@remembered
+@cached_by_query_string
 def traits_request(query: Query, version: Version) -> TraitsRequest:
     PARAMETERS.check(query, version)
     among, prefix = _named(query.last("name"))
@@ -44,14 +44,16 @@ def traits_request(query: Query, version: Version) -> TraitsRequest:
 
 
 def _named(name: str | None) -> tuple[frozenset[str] | None, str | None]:
-    """`in:A,B` or `startswith:A`. Another word before the colon is not an error, and filters nothing."""
+    """Parse `in:A,B` or `startswith:A`. Any other operator is accepted and ignored, as in the reference."""
     if name is None:
         return None, None
-    how, colon, value = name.partition(":")
+    operator, colon, value = name.partition(":")
     if not colon:
         raise Problem(
             400,
             "Badly formatted name parameter. Expected name query string parameter in form:"
             f' ?name=[in|startswith]:[name1,name2|prefix]. Got: "{name}"',
         )
-    return frozenset(value.split(",")) if how == "in" else None, value if how == "startswith" else None
+    return frozenset(
+        value.split(",")
+    ) if operator == "in" else None, value if operator == "startswith" else None

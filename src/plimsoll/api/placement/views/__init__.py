@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What clients see: documents as each version shows them. Pure, but for pieces that are kept once encoded."""
+"""Response documents at each version. Pure functions, except for caches of encoded JSON."""

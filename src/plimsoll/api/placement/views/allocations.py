@@ -10,10 +10,10 @@ from typing import Any
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import Version
 from plimsoll.domain.consumer import ConsumerAllocations, ProviderAllocations
-from plimsoll.runtime.scheduling import paced
+from plimsoll.runtime.scheduling import iterate_with_yields
 
 UNKNOWN_TYPE = "unknown"
-"""What is shown as the type of consumers from before types existed."""
+"""Shown as the type of consumers that were created before types existed."""
 
 
 def of_consumer(found: ConsumerAllocations, version: Version) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def of_consumer(found: ConsumerAllocations, version: Version) -> dict[str, Any]:
 def of_provider(found: ProviderAllocations, version: Version) -> dict[str, Any]:
     with_generation = version.has(F.CONSUMER_GENERATION)
     shown: dict[str, dict[str, Any]] = {}
-    for consumer, (generation, amounts) in paced(found.by_consumer.items()):
+    for consumer, (generation, amounts) in iterate_with_yields(found.by_consumer.items()):
         shown[consumer] = {"resources": amounts}
         if with_generation:
             shown[consumer]["consumer_generation"] = generation

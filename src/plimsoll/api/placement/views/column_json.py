@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many texts that differ only in some words, written at once: a sheet with a line for each."""
+"""Encode many texts that differ only in fixed-width values: repeat a template, then write columns with numpy."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import numpy as np
 from plimsoll.search.index.labels import Texts
 
 
-def sheet(lines: int, words: Sequence[tuple[bytes, Texts]], end: bytes) -> bytearray:
-    """So many lines, one after the other: for each column of words what stands before it and the line's own, then the end."""
-    blank, starts = b"", []
-    for before, column in words:
-        blank += before
-        starts.append(len(blank))
-        blank += bytes(column.itemsize)
-    blank += end
-    written = bytearray(blank) * lines
-    if lines:
-        for start, (_, column) in zip(starts, words, strict=True):
-            np.ndarray(lines, column.dtype, written, start, (len(blank),))[:] = column
-    return written
+def fill_template(count: int, columns: Sequence[tuple[bytes, Texts]], end: bytes) -> bytearray:
+    """Return `count` texts, concatenated. Each is, for every column, the text before it and its value, then `end`."""
+    template, starts = b"", []
+    for before, column in columns:
+        template += before
+        starts.append(len(template))
+        template += bytes(column.itemsize)
+    template += end
+    filled = bytearray(template) * count
+    if count:
+        for start, (_, column) in zip(starts, columns, strict=True):
+            np.ndarray(count, column.dtype, filled, start, (len(template),))[:] = column
+    return filled
 
 
-def lines_of(written: bytearray, lines: int) -> list[bytes]:
-    text, width = bytes(written), len(written) // lines
+def split_records(filled: bytearray, count: int) -> list[bytes]:
+    text, width = bytes(filled), len(filled) // count
     return [text[start : start + width] for start in range(0, len(text), width)]

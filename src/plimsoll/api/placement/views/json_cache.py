@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Encoded pieces, kept until what they describe changes.
+"""Cache the JSON of providers, by the identity of the provider.
 
-Providers are frozen: while the object is the same, so is what was made of it. A piece costs a dictionary look-up
-the second time, and all pieces of a chunk of the index cost one: that makes answers with thousands of providers quick.
+Providers are immutable, and a change makes a new object. A hit costs one dictionary lookup for each provider or, for
+whole chunks of the index, one for each chunk: this makes responses with thousands of providers fast.
 """
 
 from __future__ import annotations
@@ -14,72 +14,72 @@ from typing import Generic, TypeVar
 
 from plimsoll.domain.provider import Provider
 from plimsoll.search.index.provider_table import Chunk
-from plimsoll.search.index.selection import Part, Selection
+from plimsoll.search.index.selection import ChunkSelection, Selection
 
-MOST_PIECES = 200_000
-MOST_VARIANTS = 16
+MAX_CACHED_PIECES = 200_000
+MAX_VARIANTS = 16
 T = TypeVar("T")
 
-A_FEW = 128
-"""Fewer pieces than this are put together one by one."""
-MOST_WHOLE = 64
-"""Of so many chunks all pieces are kept a second time, as one."""
+SMALL_SELECTION = 128
+"""Selections with fewer providers are looked up provider by provider."""
+MAX_CACHED_CHUNKS = 64
+"""Of the first 64 chunks the joined JSON is cached too, in addition to that of each provider."""
 
 
-class OfChunks(Generic[T]):
-    """One thing for each whole chunk, made by `make` of the providers in it. Threads may share it."""
+class ChunkCache(Generic[T]):
+    """Cache one value for each chunk, which `make` computes from the providers in it. Threads may share it."""
 
-    __slots__ = ("_made_by_number", "_make")
+    __slots__ = ("_make", "_value_by_number")
 
     def __init__(self, make: Callable[[list[Provider]], T]) -> None:
         self._make = make
-        self._made_by_number: dict[int, tuple[Chunk, T]] = {}
+        self._value_by_number: dict[int, tuple[Chunk, T]] = {}
 
-    def of(self, part: Part) -> T:
-        known = self._made_by_number.get(part.number)
-        if known is not None and known[0] is part.chunk:
-            return known[1]
+    def of(self, part: ChunkSelection) -> T:
+        cached = self._value_by_number.get(part.number)
+        if cached is not None and cached[0] is part.chunk:
+            return cached[1]
         made = self._make(part.providers())
-        self._made_by_number[part.number] = part.chunk, made
+        self._value_by_number[part.number] = part.chunk, made
         return made
 
 
 class JsonCache:
-    """One piece for each provider, made by `encode`. Threads may share it."""
+    """Cache the JSON of each provider, which `encode` returns. Threads may share it."""
 
-    __slots__ = ("_encode", "_lock", "_piece_by_id", "_provider_by_uuid", "_whole")
+    __slots__ = ("_encode", "_joined_by_chunk", "_lock", "_piece_by_id", "_provider_by_uuid")
 
     def __init__(self, encode: Callable[[Provider], bytes]) -> None:
         self._encode = encode
         self._lock = threading.Lock()
-        # By the identity of the provider, which is kept here, so that no other can be taken for it.
+        # Keyed by id(provider). The second dictionary keeps the provider alive, so that its id is not reused.
         self._piece_by_id: dict[int, bytes] = {}
         self._provider_by_uuid: dict[str, Provider] = {}
-        self._whole = OfChunks(lambda providers: b",".join(self._each(providers)))
+        self._joined_by_chunk = ChunkCache(lambda providers: b",".join(self._pieces_of(providers)))
 
     def of(self, picked: Selection, pause: Callable[[], object] = lambda: None) -> list[bytes]:
-        """The pieces, where possible many in one, with commas between them. `pause` is called between chunks."""
-        if len(picked) < A_FEW:
-            return self._each(list(picked))
+        """Return the JSON in pieces, each of one provider or of a whole chunk. `pause` is called between chunks."""
+        if len(picked) < SMALL_SELECTION:
+            return self._pieces_of(list(picked))
         pieces: list[bytes] = []
         for part in picked.by_chunk():
-            if part.number < MOST_WHOLE and part.is_whole:
-                pieces.append(self._whole.of(part))
+            if part.number < MAX_CACHED_CHUNKS and part.is_whole:
+                pieces.append(self._joined_by_chunk.of(part))
             else:
-                pieces += self._each(part.providers())
+                pieces += self._pieces_of(part.providers())
             pause()
         return pieces
 
-    def _each(self, providers: Sequence[Provider]) -> list[bytes]:
-        known = list(map(self._piece_by_id.get, map(id, providers)))
-        if all(known):
-            return known  # type: ignore[return-value]
-        return [piece or self._make(provider) for piece, provider in zip(known, providers, strict=True)]
+    def _pieces_of(self, providers: Sequence[Provider]) -> list[bytes]:
+        cached = list(map(self._piece_by_id.get, map(id, providers)))
+        if all(cached):
+            return cached  # type: ignore[return-value]
+        return [piece or self._make(provider) for piece, provider in zip(cached, providers, strict=True)]
 
     def _make(self, provider: Provider) -> bytes:
         piece = self._encode(provider)
         with self._lock:
-            if len(self._provider_by_uuid) >= MOST_PIECES:
+            if len(self._provider_by_uuid) >= MAX_CACHED_PIECES:
                 self._piece_by_id = {}
                 self._provider_by_uuid = {}
             before = self._provider_by_uuid.get(provider.uuid)
@@ -89,23 +89,23 @@ class JsonCache:
         return piece
 
 
-class Variants:
-    """Kept pieces for each way to show a provider. There are few; should clients find many, all start anew."""
+class JsonCachesByVariant:
+    """One `JsonCache` for each form of a provider's JSON. Beyond MAX_VARIANTS forms all caches are dropped."""
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, JsonCache] = {}
+        self._caches: dict[Hashable, JsonCache] = {}
 
     def of(self, variant: Hashable, encode: Callable[[Provider], bytes]) -> JsonCache:
-        kept = self._kept.get(variant)
-        if kept is None:
-            if len(self._kept) >= MOST_VARIANTS:
-                self._kept = {}
-            kept = self._kept[variant] = JsonCache(encode)
-        return kept
+        cache = self._caches.get(variant)
+        if cache is None:
+            if len(self._caches) >= MAX_VARIANTS:
+                self._caches = {}
+            cache = self._caches[variant] = JsonCache(encode)
+        return cache
 
 
-def separated(pieces: Sequence[bytes | memoryview]) -> list[bytes | memoryview]:
-    """With commas between them, to be joined with what stands around them: large answers are not to be copied twice."""
-    spread: list[bytes | memoryview] = [b","] * (2 * len(pieces) - 1)
-    spread[::2] = pieces
-    return spread
+def with_commas(pieces: Sequence[bytes | memoryview]) -> list[bytes | memoryview]:
+    """Put commas between the pieces without joining them: the caller joins once, so that they are copied once."""
+    interleaved: list[bytes | memoryview] = [b","] * (2 * len(pieces) - 1)
+    interleaved[::2] = pieces
+    return interleaved

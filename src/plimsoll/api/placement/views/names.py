@@ -9,7 +9,7 @@ from typing import Any
 
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import Version
-from plimsoll.domain.catalog import Term
+from plimsoll.domain.catalog import CatalogEntry
 
 
 def class_path(name: str) -> str:
@@ -20,16 +20,16 @@ def trait_path(name: str) -> str:
     return f"/traits/{name}"
 
 
-def resource_class(term: Term, prefix: str) -> dict[str, Any]:
+def resource_class(term: CatalogEntry, prefix: str) -> dict[str, Any]:
     return {"name": term.name, "links": [{"rel": "self", "href": prefix + class_path(term.name)}]}
 
 
-def resource_classes(terms: Iterable[Term], prefix: str) -> dict[str, Any]:
+def resource_classes(terms: Iterable[CatalogEntry], prefix: str) -> dict[str, Any]:
     return {"resource_classes": [resource_class(term, prefix) for term in terms]}
 
 
-def traits(terms: Iterable[Term], generation: int | None = None) -> dict[str, Any]:
-    """Traits, all or those of a provider with this generation."""
+def traits(terms: Iterable[CatalogEntry], generation: int | None = None) -> dict[str, Any]:
+    """Show a list of traits; with the generation, if they are those of a provider."""
     shown: dict[str, Any] = {"traits": [term.name for term in terms]}
     if generation is not None:
         shown["resource_provider_generation"] = generation

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Providers, with links to all that belongs to them."""
+"""Providers, with links to their inventories, usages, aggregates, traits and allocations."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import orjson
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import Version
 from plimsoll.api.placement.views.json_cache import (
+    ChunkCache,
     JsonCache,
-    OfChunks,
-    Variants,
-    separated,
+    JsonCachesByVariant,
+    with_commas,
 )
 from plimsoll.bounded_cache import bounded_cache
 from plimsoll.domain.provider import Provider
-from plimsoll.http.response import last_known
+from plimsoll.http.response import latest_or_none
 from plimsoll.search.index.selection import Selection
 
 _LINKS = (
@@ -31,13 +31,13 @@ _LINKS = (
     ("allocations", F.ALLOCATIONS_LINK),
 )
 
-_HERE = "\0"
-"""Stands for a uuid, and in no path."""
+_UUID_PLACEHOLDER = "\0"
+"""Stands for the uuid in links. It occurs in no path."""
 
-_variants = Variants()
+_variants = JsonCachesByVariant()
 
 MAX_LINK_BYTES = 4096
-"""Of all links of a provider, beyond which its JSON is not cached."""
+"""Bytes of the links of a provider. If there are more, its JSON is not cached."""
 
 
 def path_of(uuid: str) -> str:
@@ -51,36 +51,36 @@ def provider(one: Provider, version: Version, prefix: str) -> bytes:
 def providers(
     several: Selection, version: Version, prefix: str, pause: Callable[[], object] = lambda: None
 ) -> bytes:
-    """The list. `pause` is called every 256 providers: to encode 20,000 for the first time takes 120 ms."""
+    """Return the list as JSON. `pause` is called every 256 providers: the first encoding of 20,000 takes 120 ms."""
     links, nested = _links((version, prefix)), version.has(F.PROVIDER_TREES)
     encode = partial(_encoded, links=links, nested=nested)
-    # The prefix of the links may be text of a client, where proxy headers are parsed.
+    # With proxy headers enabled, a client can choose the prefix of the links, and so their length.
     is_short = sum(map(len, links)) <= MAX_LINK_BYTES
-    kept = _variants.of((links, nested), encode) if is_short else JsonCache(encode)
-    return b"".join((b'{"resource_providers":[', *separated(kept.of(several, pause)), b"]}"))
+    cache = _variants.of((links, nested), encode) if is_short else JsonCache(encode)
+    return b"".join((b'{"resource_providers":[', *with_commas(cache.of(several, pause)), b"]}"))
 
 
-def changed(several: Selection) -> Iterator[datetime | None]:
-    """When the last of them changed, chunk by chunk; None where that is not known."""
+def modification_times(several: Selection) -> Iterator[datetime | None]:
+    """Yield the last modification time of each chunk; None where it is not stored."""
     for part in several.by_chunk():
-        yield _last_changes.of(part) if part.is_whole else _last_change(part.providers())
+        yield _last_change_of_chunks.of(part) if part.is_whole else _last_change(part.providers())
 
 
 def _last_change(several: Iterable[Provider]) -> datetime | None:
-    return last_known(each.modified_at for each in several)
+    return latest_or_none(each.modified_at for each in several)
 
 
-_last_changes = OfChunks(_last_change)
+_last_change_of_chunks = ChunkCache(_last_change)
 
 
 @bounded_cache(max_entries=256, max_bytes=256 << 10)
 def _links(version_and_prefix: tuple[Version, str]) -> tuple[bytes, ...]:
-    """The links of any provider, encoded; its uuid belongs between them."""
+    """Return the links of a provider as JSON, split where its uuid is to be inserted."""
     version, prefix = version_and_prefix
-    url = prefix + path_of(_HERE)
+    url = prefix + path_of(_UUID_PLACEHOLDER)
     names = [name for name, since in _LINKS if since is None or version.has(since)]
     links = [{"rel": "self", "href": url}, *[{"rel": name, "href": f"{url}/{name}"} for name in names]]
-    return tuple(orjson.dumps(links).split(orjson.dumps(_HERE)[1:-1]))
+    return tuple(orjson.dumps(links).split(orjson.dumps(_UUID_PLACEHOLDER)[1:-1]))
 
 
 def _encoded(one: Provider, links: tuple[bytes, ...], *, nested: bool) -> bytes:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The version document: which versions there are. Clients look at it first, before they have a token."""
+"""The version document: the supported versions. Clients read it first, before they have a token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERSIONS_DOCUMENT = orjson.dumps(
                 "max_version": HIGHEST.text,
                 "min_version": LOWEST.text,
                 "status": "CURRENT",
-                # Here: whatever address the client used to get this, behind however many proxies.
+                # Empty: relative to the URL that the client used, behind any number of proxies.
                 "links": [{"rel": "self", "href": ""}],
             }
         ]

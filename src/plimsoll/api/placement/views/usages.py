@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Usage: of a provider, of an owner, of an owner by type of consumer."""
+"""Usage of a provider, of an owner, and of an owner by consumer type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plimsoll.domain.provider import Provider
 
 
 def of_provider(provider: Provider) -> dict[str, Any]:
-    """Everything the provider has, used or not."""
+    """Show the usage of every resource class that the provider has, also if it is 0."""
     return {
         "resource_provider_generation": provider.generation,
         "usages": {name: provider.used_of(name) for name in provider.inventories},

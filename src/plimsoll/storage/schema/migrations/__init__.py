@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The revisions of Plimsoll's own tables, an Alembic chain apart from the reference's."""
+"""The revisions of Plimsoll's own tables, an Alembic chain separate from the reference's."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How Alembic reaches the database: on the connection that `plimsoll.storage.schema.migrate` hands it.
+"""Alembic environment: runs on the connection that `plimsoll.storage.schema.migrate` passes.
 
 That connection already holds the write lock and an open transaction, which the caller commits.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The claims of a document with many consumers."""
+"""The claims of a body with many consumers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plimsoll.api.placement.bodies.allocations import claims_of
 from plimsoll.api.placement.microversion import HIGHEST
 
 
-def test_a_document_is_freed_while_its_claims_are_made_in_its_order() -> None:
+def test_each_part_of_a_body_is_freed_once_its_claim_is_made() -> None:
     consumers = [str(uuid.UUID(int=number)) for number in (3, 1, 2)]
     given = {
         "allocations": {str(uuid.UUID(int=9)): {"resources": {"VCPU": 1}}},

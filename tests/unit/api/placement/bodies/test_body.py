@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Bodies are read up to their length and no further, and never beyond what the operator allows."""
+"""Bodies are received up to their length, and never beyond the configured limit."""
 
 import io
 from typing import Any
@@ -53,18 +53,18 @@ def test_a_body_in_chunks_longer_than_allowed_is_refused() -> None:
     assert refused(environ(b"x" * 1000, **{"wsgi.input_terminated": True})).status == 413
 
 
-def test_a_client_that_hangs_up_is_told_so() -> None:
+def test_a_body_shorter_than_its_length_is_a_400() -> None:
     assert refused(environ(b"abc", CONTENT_LENGTH="5")).status == 400
 
 
-def test_numbers_keep_their_kind() -> None:
-    """A whole number of any length stays one, and is quoted as it was written."""
+def test_integers_stay_integers() -> None:
+    """An integer of any length stays an integer, and errors quote it as sent."""
     with pytest.raises(Problem) as raised:
         CREATE.read(b'{"name": 12345678901234567890123}', HIGHEST)
     assert "12345678901234567890123 is not of type 'string'" in raised.value.detail
 
 
-def test_the_last_of_two_equal_keys_counts() -> None:
+def test_the_last_of_two_equal_keys_is_used() -> None:
     assert CREATE.read(b'{"name": "a", "name": "b"}', HIGHEST) == {"name": "b"}
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What each version shows."""
+"""The documents of each version."""
 
 import json
 import operator
@@ -21,18 +21,18 @@ from plimsoll.api.placement.views import (
     providers,
     usages,
 )
-from plimsoll.api.placement.views.json_cache import JsonCache, Variants
+from plimsoll.api.placement.views.json_cache import JsonCache, JsonCachesByVariant
 from plimsoll.domain.consumer import Consumer, ConsumerAllocations, ProviderAllocations
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.search.index.index import Index
-from plimsoll.search.index.selection import NOBODY, Selection
+from plimsoll.search.index.selection import NO_PROVIDERS, Selection
 from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.search.result import (
     NO_CANDIDATES,
     Candidate,
+    CandidateList,
     Candidates,
-    Combined,
     UniformCandidates,
 )
 
@@ -54,7 +54,7 @@ REQUEST = CandidatesRequest(groups=(Group("", {"VCPU": 1}),))
 
 
 def picked(*several: Provider) -> Selection:
-    """These of the small cloud of HOST and CHILD, in which each takes the place of the one with its uuid."""
+    """Select these providers from an index of HOST and CHILD, in which they replace those with the same uuid."""
     index = Index.build({each.uuid: each for each in (HOST, CHILD, *several)}.values())
     return Selection(index, np.array([index.row(each.uuid) for each in several]))
 
@@ -72,11 +72,11 @@ def shown(several: Sequence[Provider], minor: int, prefix: str = "") -> Any:
         (11, ["self", "inventories", "usages", "aggregates", "traits", "allocations"]),
     ],
 )
-def test_a_provider_links_to_what_its_version_knows(minor: int, links: list[str]) -> None:
+def test_a_provider_has_the_links_of_its_version(minor: int, links: list[str]) -> None:
     assert [link["rel"] for link in shown([HOST], minor)[0]["links"]] == links
 
 
-def test_links_carry_the_prefix_under_which_the_service_is_mounted() -> None:
+def test_links_begin_with_the_mount_prefix() -> None:
     one = json.loads(providers.provider(HOST, HIGHEST, "/placement"))
     assert {link["href"].removeprefix("/placement/resource_providers/host") for link in one["links"]} == {
         *("", "/inventories", "/usages", "/aggregates", "/traits", "/allocations")
@@ -89,7 +89,7 @@ def test_parent_and_root_are_shown_since_there_are_trees() -> None:
     assert shown([HOST], 14)[0]["parent_provider_uuid"] is None
 
 
-def test_one_provider_and_a_list_of_it_look_the_same() -> None:
+def test_a_provider_has_the_same_json_alone_and_in_a_list() -> None:
     for version in VERSIONS:
         assert shown([HOST], version.minor, "/p")[0] == json.loads(providers.provider(HOST, version, "/p"))
 
@@ -99,42 +99,42 @@ def test_a_changed_provider_is_shown_as_it_is_now() -> None:
     assert shown([replace(HOST, generation=4)], 39)[0]["generation"] == 4
 
 
-def test_a_piece_is_made_once_for_each_provider_and_again_when_it_changes() -> None:
-    made: list[Provider] = []
+def test_a_provider_is_encoded_once_and_again_when_it_changes() -> None:
+    encoded: list[Provider] = []
 
     def encode(provider: Provider) -> bytes:
-        made.append(provider)
+        encoded.append(provider)
         return provider.name.encode()
 
-    kept = JsonCache(encode)
-    assert kept.of(picked(HOST)) == ["Höst".encode()]
-    assert kept.of(picked(CHILD)) == [b"child"]
-    assert kept.of(picked(CHILD, HOST, CHILD)) == [b"child", "Höst".encode(), b"child"]
+    cache = JsonCache(encode)
+    assert cache.of(picked(HOST)) == ["Höst".encode()]
+    assert cache.of(picked(CHILD)) == [b"child"]
+    assert cache.of(picked(CHILD, HOST, CHILD)) == [b"child", "Höst".encode(), b"child"]
     renamed = replace(HOST, name="other")
-    assert kept.of(picked(renamed)) == [b"other"]
-    assert made == [HOST, CHILD, renamed]
+    assert cache.of(picked(renamed)) == [b"other"]
+    assert encoded == [HOST, CHILD, renamed]
 
 
 def many_hosts(count: int) -> list[Provider]:
     return [replace(HOST, id=n + 1, uuid=f"h{n}", name=f"h{n}", root=f"h{n}") for n in range(count)]
 
 
-def test_the_pieces_of_a_whole_chunk_are_one_as_long_as_nothing_in_it_changes() -> None:
-    kept = JsonCache(lambda provider: provider.name.encode())
+def test_the_joined_json_of_a_chunk_is_cached_until_a_provider_in_it_changes() -> None:
+    cache = JsonCache(lambda provider: provider.name.encode())
     hosts = many_hosts(600)
     index = Index.build(hosts)
     rows = np.arange(600)
-    everybody = [provider.name.encode() for provider in hosts]
-    all_pieces = kept.of(Selection(index, rows))
+    all_hosts = [provider.name.encode() for provider in hosts]
+    all_pieces = cache.of(Selection(index, rows))
     assert len(all_pieces) == 3
-    assert b",".join(all_pieces) == b",".join(everybody)
-    assert all(map(operator.is_, all_pieces, kept.of(Selection(index, rows))))
-    # One of the first chunk is left out, the last chunk has a new name in it.
-    everybody[599] = b"other"
-    del everybody[3]
+    assert b",".join(all_pieces) == b",".join(all_hosts)
+    assert all(map(operator.is_, all_pieces, cache.of(Selection(index, rows))))
+    # The selection lacks one provider of the first chunk; the last chunk has a renamed provider.
+    all_hosts[599] = b"other"
+    del all_hosts[3]
     later = index.updated([(hosts[599], replace(hosts[599], name="other"))])
-    pieces = kept.of(Selection(later, np.delete(rows, 3)))
-    assert b",".join(pieces) == b",".join(everybody)
+    pieces = cache.of(Selection(later, np.delete(rows, 3)))
+    assert b",".join(pieces) == b",".join(all_hosts)
     assert pieces[-2] is all_pieces[1]
 
 
@@ -149,36 +149,36 @@ def test_a_long_list_pauses_between_chunks() -> None:
 
 
 def test_a_removed_provider_leaves_its_chunk_whole() -> None:
-    kept = JsonCache(lambda provider: provider.name.encode())
+    cache = JsonCache(lambda provider: provider.name.encode())
     hosts = many_hosts(200)
     index = Index.build(hosts).updated([(hosts[1], None)])
-    everybody = b",".join(host.name.encode() for host in hosts if host is not hosts[1])
-    assert kept.of(Selection(index, np.delete(np.arange(200), 1))) == [everybody]
+    all_hosts = b",".join(host.name.encode() for host in hosts if host is not hosts[1])
+    assert cache.of(Selection(index, np.delete(np.arange(200), 1))) == [all_hosts]
 
 
-def test_no_provider_is_taken_for_another_that_was_in_its_place() -> None:
-    kept = JsonCache(lambda provider: provider.name.encode())
-    for number in range(1000):  # each is gone when the next but one is made, and leaves its address to it
+def test_the_cached_json_of_a_provider_is_not_used_for_another_at_its_address() -> None:
+    cache = JsonCache(lambda provider: provider.name.encode())
+    for number in range(1000):  # each is freed before the next but one is made, which can get its address
         provider = replace(HOST, uuid=f"host {number % 3}", name=str(number))
-        assert kept.of(picked(provider)) == [str(number).encode()]
+        assert cache.of(picked(provider)) == [str(number).encode()]
 
 
-def test_a_list_changed_when_the_last_of_it_changed() -> None:
+def test_the_time_of_a_list_is_that_of_its_last_change() -> None:
     noon, later = datetime(2026, 1, 1, 12), datetime(2026, 1, 2, 12)
     hosts = [replace(host, modified_at=noon) for host in many_hosts(600)]
     index = Index.build(hosts)
-    everybody = np.arange(600)
-    assert list(providers.changed(Selection(index, everybody))) == [noon, noon, noon]
-    touched = index.updated([(hosts[300], replace(hosts[300], modified_at=later))])
-    assert list(providers.changed(Selection(touched, everybody))) == [noon, later, noon]
-    assert list(providers.changed(Selection(touched, np.array([1, 300])))) == [noon, later]
+    all_hosts = np.arange(600)
+    assert list(providers.modification_times(Selection(index, all_hosts))) == [noon, noon, noon]
+    updated = index.updated([(hosts[300], replace(hosts[300], modified_at=later))])
+    assert list(providers.modification_times(Selection(updated, all_hosts))) == [noon, later, noon]
+    assert list(providers.modification_times(Selection(updated, np.array([1, 300])))) == [noon, later]
     unknown = index.updated([(hosts[5], replace(hosts[5], modified_at=None))])
-    assert list(providers.changed(Selection(unknown, everybody))) == [None, noon, noon]
-    assert list(providers.changed(NOBODY)) == []
+    assert list(providers.modification_times(Selection(unknown, all_hosts))) == [None, noon, noon]
+    assert list(providers.modification_times(NO_PROVIDERS)) == []
 
 
-def test_each_variant_keeps_its_own_pieces() -> None:
-    variants = Variants()
+def test_each_variant_has_its_own_cache() -> None:
+    variants = JsonCachesByVariant()
     one = variants.of("one", lambda _: b"1")
     assert variants.of("one", lambda _: b"never used") is one
     assert variants.of("two", lambda _: b"2").of(picked(HOST)) == [b"2"]
@@ -191,7 +191,7 @@ def test_the_generation_goes_with_an_inventory_unless_there_is_none() -> None:
     assert "resource_provider_generation" not in inventories.inventory(figures, 0)
 
 
-def test_usage_of_a_provider_shows_all_that_it_has() -> None:
+def test_usage_of_a_provider_shows_all_its_classes() -> None:
     assert usages.of_provider(HOST)["usages"] == {"VCPU": 5, "DISK_GB": 0}
 
 
@@ -203,7 +203,7 @@ def test_usage_by_type_counts_consumers() -> None:
     }
 
 
-def test_aggregates_come_with_a_generation_since_it_guards_them() -> None:
+def test_aggregates_have_a_generation_since_that_feature() -> None:
     assert names.aggregates(["a"], 7, VERSIONS[18]) == {"aggregates": ["a"]}
     assert names.aggregates(["a"], 7, VERSIONS[19])["resource_provider_generation"] == 7
 
@@ -217,7 +217,7 @@ def test_aggregates_come_with_a_generation_since_it_guards_them() -> None:
         (38, {"allocations", "project_id", "user_id", "consumer_generation", "consumer_type"}),
     ],
 )
-def test_a_consumer_is_shown_with_what_its_version_knows(minor: int, members: set[str]) -> None:
+def test_a_consumer_has_the_members_of_its_version(minor: int, members: set[str]) -> None:
     found = ConsumerAllocations(Consumer("c", "p", "u", "INSTANCE", 1), {"host": (3, {"VCPU": 2})}, None)
     consumer = allocations.of_consumer(found, VERSIONS[minor])
     assert consumer.keys() == members
@@ -229,12 +229,12 @@ def test_a_consumer_from_before_types_has_an_unknown_one() -> None:
     assert allocations.of_consumer(found, HIGHEST)["consumer_type"] == "unknown"
 
 
-def test_of_a_consumer_that_holds_nothing_nothing_is_said() -> None:
+def test_a_consumer_without_allocations_has_no_members() -> None:
     found = ConsumerAllocations(Consumer("c", "p", "u", None, 0), {}, None)
     assert allocations.of_consumer(found, HIGHEST) == {"allocations": {}}
 
 
-def test_consumers_of_a_provider_have_generations_since_these_exist() -> None:
+def test_consumers_of_a_provider_have_generations_since_that_feature() -> None:
     found = ProviderAllocations(7, {"c": (4, {"VCPU": 2})}, None)
     assert allocations.of_provider(found, VERSIONS[27])["allocations"]["c"] == {"resources": {"VCPU": 2}}
     assert allocations.of_provider(found, VERSIONS[28])["allocations"]["c"]["consumer_generation"] == 4
@@ -244,7 +244,7 @@ def candidates_at(minor: int, found: Candidates) -> Any:
     return json.loads(candidates.candidates(found, REQUEST, VERSIONS[minor]))
 
 
-def in_columns(*candidates: Candidate) -> Combined:
+def in_columns(*candidates: Candidate) -> CandidateList:
     known = {HOST.uuid: HOST, CHILD.uuid: CHILD}
 
     def of(uuid: str) -> Selection:
@@ -258,7 +258,7 @@ def in_columns(*candidates: Candidate) -> Combined:
         )
         for number, candidate in enumerate(candidates)
     ]
-    return Combined(len(parts), 1, lambda which: parts[which])
+    return CandidateList(len(parts), 1, lambda which: parts[which])
 
 
 TREE = Candidates(
@@ -294,12 +294,12 @@ def test_candidates_are_keyed_and_later_mapped() -> None:
 
 
 @pytest.mark.parametrize("minor", [10, 12, 34, 39])
-def test_candidates_in_one_part_look_like_those_in_parts_of_their_own(minor: int) -> None:
+def test_candidates_have_the_same_json_in_one_part_and_in_several(minor: int) -> None:
     each = picked(HOST, CHILD)
     alike = UniformCandidates(np.arange(2), (({"VCPU": 1}, each),), (("", (each,)), ("_A", (each,))))
-    single = Combined(2, 1, lambda _: (alike,))
-    plain = Candidates(in_columns(*single), NOBODY)
-    assert candidates_at(minor, Candidates(single, NOBODY)) == candidates_at(minor, plain)
+    single = CandidateList(2, 1, lambda _: (alike,))
+    plain = Candidates(in_columns(*single), NO_PROVIDERS)
+    assert candidates_at(minor, Candidates(single, NO_PROVIDERS)) == candidates_at(minor, plain)
     assert len(candidates_at(minor, plain)["allocation_requests"]) == 2
 
 
@@ -312,18 +312,18 @@ def test_candidates_in_one_part_look_like_those_in_parts_of_their_own(minor: int
         (29, {"resources", "traits", "parent_provider_uuid", "root_provider_uuid"}, {"VCPU", "DISK_GB"}),
     ],
 )
-def test_a_summary_shows_what_its_version_knows(minor: int, members: set[str], classes: set[str]) -> None:
+def test_a_summary_has_the_members_of_its_version(minor: int, members: set[str], classes: set[str]) -> None:
     summary = candidates_at(minor, TREE)["provider_summaries"]["host"]
     assert summary.keys() == members
     assert summary["resources"].keys() == classes
     assert summary["resources"]["VCPU"] == {"capacity": 16, "used": 5}
 
 
-def test_no_candidates_is_an_answer() -> None:
+def test_no_candidates_are_an_empty_document() -> None:
     assert candidates_at(39, NO_CANDIDATES) == {"allocation_requests": [], "provider_summaries": {}}
 
 
-def test_a_capacity_may_be_larger_than_any_machine_number() -> None:
+def test_a_capacity_may_be_larger_than_64_bits() -> None:
     vast = replace(HOST, inventories={"VCPU": Inventory(total=2**31 - 1, allocation_ratio=3.4e38)})
     summary = candidates_at(39, Candidates(in_columns(), picked(vast)))["provider_summaries"]["host"]
     assert summary["resources"]["VCPU"]["capacity"] == vast.inventories["VCPU"].capacity
@@ -334,4 +334,4 @@ def test_providers_under_a_long_prefix_are_not_cached() -> None:
         prefix = f"/{number}" + "p" * 5_000
         (host,) = shown([HOST], 39, prefix)
         assert host["links"][0]["href"] == f"{prefix}/resource_providers/host"
-        assert not any(prefix in str(variant) for variant in providers._variants._kept)
+        assert not any(prefix in str(variant) for variant in providers._variants._caches)

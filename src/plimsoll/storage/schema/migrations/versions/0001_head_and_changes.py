@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The head, with its one row, and the change log."""
+"""Create the head, with its one row, and the change log."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -40,7 +40,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("seq"),
         if_not_exists=True,
     )
-    # Not every database undoes half a migration: what an interrupted one has left is taken as it is.
+    # Not every database rolls back DDL: an interrupted migration may have inserted the row already.
     head = sa.table("plimsoll_head", sa.column("id", sa.SmallInteger), sa.column("seq", sa.BigInteger))
     if op.get_bind().scalar(sa.select(sa.func.count()).select_from(head)) == 0:
         op.bulk_insert(head, [{"id": 1, "seq": 0}])

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Optimistic and locked commits: the outcome is correct even if another process has written in between."""
+
+import threading
+import time
+from collections.abc import Callable
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import text
+
+from plimsoll.domain.refusals import CapacityExceeded, Refusal, StaleConsumerGeneration
+from plimsoll.ledger.command import Command
+from plimsoll.ledger.commit import Committer
+from plimsoll.service import allocations
+from plimsoll.service.placement import Placement
+from plimsoll.storage.database import Database
+from plimsoll.storage.errors import HeadMoved
+from plimsoll.storage.head import HEAD_GUARD
+from tests.ledger.conftest import ACTOR
+from tests.ledger.test_assume_new import make_new_claim
+from tests.ledger.test_commit_retry import adds_provider, start_thread
+from tests.ledger.test_ledger import make_provider
+
+TIMEOUT = 20
+
+
+@pytest.fixture
+def attempts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The commit methods that were called, in order."""
+    attempted: list[str] = []
+
+    def record_calls(method: str) -> None:
+        original: Callable[..., object] = getattr(Committer, method)
+
+        def recorded(*args: object) -> object:
+            attempted.append(method)
+            return original(*args)
+
+        monkeypatch.setattr(Committer, method, recorded)
+
+    record_calls("_commit_optimistic")
+    record_calls("_commit_locked")
+    return attempted
+
+
+def test_a_single_writer_commits_optimistically(placement: Placement, attempts: list[str]) -> None:
+    host = make_provider(placement, "host", VCPU=4)
+    assert allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=1)]) is None
+    assert set(attempts) == {"_commit_optimistic"}
+    assert placement.world().providers[host.uuid].used == {"VCPU": 1}
+
+
+def test_after_another_process_has_written_the_command_is_decided_again_with_the_lock(
+    placement: Placement, other: Placement, attempts: list[str]
+) -> None:
+    host = make_provider(placement, "host", VCPU=4)
+    assert allocations.claim(other, ACTOR, [make_new_claim(host, VCPU=3)]) is None
+    attempts.clear()
+    # The snapshot in memory still has capacity for it.
+    assert isinstance(allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=2)]), CapacityExceeded)
+    assert allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=1)]) is None
+    assert attempts[0] == "_commit_optimistic"
+    assert "_commit_optimistic" not in attempts[1:], "another process writes too"
+    assert placement.world().providers[host.uuid].used == {"VCPU": 4}
+
+
+def test_no_command_is_refused_because_of_a_stale_snapshot(placement: Placement, other: Placement) -> None:
+    host, consumer = make_provider(placement, "host", VCPU=4), str(uuid4())
+    assert allocations.claim(placement, ACTOR, [make_new_claim(host, consumer, VCPU=4)]) is None
+    assert allocations.release(other, ACTOR, consumer) is None
+    # The snapshot in memory has no capacity for it.
+    assert allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=4)]) is None
+
+
+def test_an_optimistic_write_fails_if_the_head_has_moved(placement: Placement, database: Database) -> None:
+    before = placement.ledger.snapshot().head
+    make_provider(placement, "host")
+    with pytest.raises(Exception, match=HeadMoved.summary), database.write(before) as conn:
+        conn.execute(text("UPDATE resource_providers SET name = 'other'"))
+    assert {provider.name for provider in placement.world().providers.values()} == {"host"}
+
+
+def test_without_the_constraint_on_the_head_all_commits_are_locked(
+    placement: Placement, database: Database, attempts: list[str]
+) -> None:
+    if "sqlite" in database.where:
+        pytest.skip("SQLite cannot drop a constraint, and compares the head itself")
+    with database.change_schema() as conn:
+        conn.execute(text(f"ALTER TABLE plimsoll_head DROP CONSTRAINT {HEAD_GUARD}"))
+    make_provider(placement, "host")
+    assert set(attempts) == {"_commit_locked"}
+
+
+def test_a_batch_that_was_decided_on_a_failed_batch_is_decided_again(
+    placement: Placement, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first batch is in flight and will fail; the next one was decided on the snapshot after it."""
+    make_provider(placement, "host")
+    at_database, fail = threading.Event(), threading.Event()
+    run_and_commit = database.run_and_commit
+
+    def fail_first(*args: object) -> None:
+        if not at_database.is_set():
+            at_database.set()
+            fail.wait(TIMEOUT)
+            raise RuntimeError("the first batch fails")
+        run_and_commit(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(database, "run_and_commit", fail_first)
+    outcomes: dict[str, object] = {}
+
+    def submit(name: str) -> None:
+        outcomes[name] = placement.ledger.submit(Command("test", ACTOR, adds_provider(name)))
+
+    first = start_thread(lambda: submit("first"))
+    assert at_database.wait(TIMEOUT)
+    second = start_thread(lambda: submit("second"))
+    deadline = time.monotonic() + TIMEOUT
+    while placement.ledger._queue and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    fail.set()
+    for thread in (first, second):
+        thread.join(TIMEOUT)
+    assert set(outcomes) == {"first", "second"}
+    assert not any(isinstance(outcome, Refusal) for outcome in outcomes.values())
+    assert {provider.name for provider in placement.world().providers.values()} == {"host", "first", "second"}
+
+
+def test_a_consumer_that_one_command_calls_new_and_a_late_command_releases(placement: Placement) -> None:
+    """The second command is queued after the first was decided, and before it is sent."""
+    host, consumer = make_provider(placement, "host", VCPU=4), str(uuid4())
+    assert allocations.claim(placement, ACTOR, [make_new_claim(host, consumer, VCPU=1)]) is None
+    outcomes: dict[str, object] = {}
+
+    def claim() -> None:
+        outcomes["claim"] = allocations.claim(placement, ACTOR, [make_new_claim(host, consumer, VCPU=3)])
+
+    def release() -> None:
+        outcomes["release"] = allocations.release(placement, ACTOR, consumer)
+
+    with placement.ledger._retrier.block_commits():
+        first = start_thread(claim)
+        time.sleep(0.1)
+        second = start_thread(release)
+        time.sleep(0.1)
+    for thread in (first, second):
+        thread.join(TIMEOUT)
+    assert outcomes["release"] is None
+    assert outcomes["claim"] in (None, StaleConsumerGeneration(consumer, 1, None))
+    used = {} if outcomes["claim"] is not None else {"VCPU": 3}
+    assert placement.world().providers[host.uuid].used == used
+
+
+def test_a_batch_that_lost_the_race_for_the_head_reacquires_the_group_commit_lock(
+    placement: Placement, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_provider(placement, "host")
+    held: list[bool] = []
+    run_and_commit, commit_locked = database.run_and_commit, Committer._commit_locked
+    head_moved = [HeadMoved()]
+
+    def move_head_once(*args: object) -> None:
+        if head_moved:
+            raise head_moved.pop()
+        run_and_commit(*args)  # type: ignore[arg-type]
+
+    def record_calls(self: Committer, *args: object) -> object:
+        held.append(placement.ledger._commit_lock._held)
+        return commit_locked(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(database, "run_and_commit", move_head_once)
+    monkeypatch.setattr(Committer, "_commit_locked", record_calls)
+    make_provider(placement, "other")
+    assert held == [True]

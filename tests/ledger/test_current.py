@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Optimistic reads: the newest snapshot in memory is read while the query for the head is in flight."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import delete, update
+
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.refusals import ProviderMissing
+from plimsoll.service import providers
+from plimsoll.service.placement import Placement
+from plimsoll.storage import tables as t
+from plimsoll.storage.database import Database
+from plimsoll.storage.head import Head
+from tests.ledger.conftest import ACTOR
+
+
+def create(placement: Placement) -> Provider:
+    uuid = str(uuid4())
+    made = providers.create(placement, ACTOR, uuid, f"host-{uuid}", None)
+    assert isinstance(made, Provider)
+    return made
+
+
+def test_a_read_of_a_current_snapshot_is_computed_once(placement: Placement) -> None:
+    host = create(placement)
+    calls = []
+
+    def compute(reader: Placement) -> Provider | ProviderMissing:
+        calls.append(reader)
+        return providers.get(reader, host.uuid)
+
+    assert placement.read(compute) == host
+    assert len(calls) == 1
+
+
+def test_a_read_of_a_stale_snapshot_is_computed_again(placement: Placement, other: Placement) -> None:
+    other.world()
+    host = create(placement)
+    results: list[Provider | ProviderMissing] = []
+
+    def compute(reader: Placement) -> Provider | ProviderMissing:
+        results.append(providers.get(reader, host.uuid))
+        return results[-1]
+
+    assert other.read(compute) == host
+    assert results == [ProviderMissing(host.uuid), host]
+
+
+def test_an_error_on_a_stale_snapshot_is_not_raised(placement: Placement, other: Placement) -> None:
+    other.world()
+    host = create(placement)
+
+    def compute(reader: Placement) -> Provider:
+        return reader.world().providers[host.uuid]
+
+    assert other.read(compute) == host
+    with pytest.raises(KeyError):
+        other.read(lambda reader: reader.world().providers["missing"])
+
+
+def test_one_read_uses_one_snapshot(placement: Placement, other: Placement) -> None:
+    create(placement)
+    other.world()
+
+    def compute(reader: Placement) -> tuple[int, int]:
+        first = len(reader.world().providers)
+        create(placement)
+        return first, len(reader.world().providers)
+
+    first, second = other.read(compute)
+    assert first == second
+
+
+def test_a_read_that_uses_no_snapshot_sends_no_query(
+    placement: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(type(placement.ledger.database), "start_head_query", fail)
+    assert placement.read(lambda _: "no snapshot") == "no snapshot"
+
+
+def test_a_head_that_memory_has_passed_meanwhile_needs_no_query_of_the_change_log(
+    placement: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This process writes while the query for the head is in flight: memory has these changes already."""
+    database = type(placement.ledger.database)
+    read_head, before = database.head, len(placement.world().providers)
+
+    def read_head_slowly(self: Database) -> Head:
+        head = read_head(self)
+        create(placement)
+        create(placement)
+        monkeypatch.setattr(database, "run_read", fail)
+        return head
+
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(database, "head", read_head_slowly)
+    try:
+        assert len(placement.world().providers) == before + 2
+    finally:
+        monkeypatch.undo()
+
+
+def test_a_database_that_was_restored_to_an_earlier_state_is_loaded_again(
+    placement: Placement, database: Database
+) -> None:
+    """For example after a failover to a replica that lags: memory has been at its head before, and is not newer."""
+    create(placement)
+    before, remaining = placement.ledger.snapshot().head, set(placement.world().providers)
+    lost = create(placement)
+    with database.write() as conn:
+        row = t.resource_providers.c.uuid == lost.uuid
+        conn.execute(update(t.resource_providers).where(row).values(root_provider_id=None))
+        conn.execute(delete(t.resource_providers).where(row))
+        conn.execute(delete(t.changes).where(t.changes.c.seq > before.seq))
+        conn.execute(update(t.head).values(seq=before.seq, mark=before.mark))
+    assert set(placement.world().providers) == remaining

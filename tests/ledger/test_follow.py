@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Following the change log: each process has the same results in the same order, whatever the log contains."""
+
+from datetime import datetime
+from uuid import uuid4
+
+import pytest
+
+from plimsoll.ledger.audit import Audit
+from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.verify import differences
+from plimsoll.search.budget import Budget
+from plimsoll.search.request import CandidatesRequest, Group
+from plimsoll.search.result import Candidates
+from plimsoll.service import candidates, providers
+from plimsoll.service.placement import Placement
+from plimsoll.storage import changes
+from plimsoll.storage.changes import Change
+from plimsoll.storage.database import Database
+from tests.ledger.conftest import ACTOR
+from tests.ledger.test_ledger import make_provider
+
+
+def hosts_of_first_candidates(placement: Placement) -> list[str]:
+    request = CandidatesRequest((Group("", {"VCPU": 1}),), limit=10)
+    found = candidates.find(placement, request, "", Budget())
+    assert isinstance(found, Candidates)
+    world = placement.world()
+    return [world.providers[uuid].name for each in found.requests for uuid, _ in each.allocations]
+
+
+def test_every_process_visits_providers_in_the_same_order(
+    placement: Placement, other: Placement, database: Database
+) -> None:
+    for number in range(20):
+        make_provider(placement, f"host-{number}", VCPU=4)
+    expected = [f"host-{number}" for number in range(10)]
+    follower, loaded = other, Placement(Ledger(database))
+    assert hosts_of_first_candidates(placement) == expected
+    assert hosts_of_first_candidates(follower) == expected
+    assert hosts_of_first_candidates(loaded) == expected
+
+
+def test_the_order_stays_the_same_when_providers_are_removed_and_added(
+    placement: Placement, other: Placement, database: Database
+) -> None:
+    created = [make_provider(placement, f"host-{number}", VCPU=4) for number in range(8)]
+    hosts_of_first_candidates(other)
+    for removed in (created[1], created[5]):
+        providers.delete(placement, ACTOR, removed.uuid)
+        placement.world()
+        make_provider(placement, f"after-{removed.name}", VCPU=4)
+    expected = ["host-0", "host-2", "host-3", "host-4", "host-6", "host-7", "after-host-1", "after-host-5"]
+    assert hosts_of_first_candidates(placement) == expected
+    assert hosts_of_first_candidates(other) == expected
+    assert hosts_of_first_candidates(Placement(Ledger(database))) == expected
+
+
+@pytest.mark.parametrize(
+    "effects",
+    [
+        '[["effect_of_a_later_release", {"provider": "x"}]]',
+        '[["provider_removed", {"uuid": "not in memory"}]]',
+        '[["generation_raised", {"provider": 7, "generation": 1, "at": "2026-01-01"}]]',
+    ],
+)
+def test_a_change_that_cannot_be_applied_is_logged_and_causes_a_full_load(
+    placement: Placement, database: Database, caplog: pytest.LogCaptureFixture, effects: str
+) -> None:
+    host = make_provider(placement, "host", VCPU=4)
+    with database.write() as conn:
+        head = changes.lock_head(conn)
+        seq = head.seq + 1
+        changes.append(conn, [Change(seq, datetime(2026, 1, 1), ACTOR, "test", effects)], head, mark=1)
+        conn.exec_driver_sql("UPDATE resource_providers SET generation = 9")
+    assert placement.world().providers[host.uuid].generation == 9
+    assert f"Changes {seq} to {seq} do not fit" in caplog.text
+    assert Audit(placement.ledger, interval=3600).check() == []
+    make_provider(placement, str(uuid4()))
+    assert differences(placement.ledger) == []

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A stand-in for `Placement`, for handlers that do not use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from plimsoll.service.placement import Placement
+
+T = TypeVar("T")
+
+
+class UnusedPlacement:
+    def for_reading(self, *, prefetch: bool = False) -> UnusedPlacement:
+        return self
+
+    def read(self, question: Callable[[Placement], T]) -> T:
+        return question(cast(Placement, self))
+
+
+UNUSED_PLACEMENT = cast(Placement, UnusedPlacement())
