@@ -31,3 +31,16 @@ def test_other_requests_run_between_the_statements_for_many_new_names(db: Databa
     assert len({entry.id for entry in entries.values()}) == len(NAMES)
     assert ("statement", "statement") not in itertools.pairwise(steps)
     assert steps.count("pause") > 3 * len(NAMES), "at least one for each row that is fetched"
+
+
+def test_long_names_are_found_again_without_being_cached(db: Database) -> None:
+    names = {"short", "long" * 60}
+    tables = LookupTables()
+    ids = []
+    for _ in range(2):
+        with db.write() as connection:
+            lookups = LookupSession(connection, datetime(2026, 1, 1))
+            ids.append({name: entry.id for name, entry in lookups.entries(tables.projects, names).items()})
+        lookups.cache_entries()
+    assert ids[0] == ids[1]
+    assert tables.projects.cached.keys() == {"short"}

@@ -23,6 +23,8 @@ from plimsoll.storage.sql import (
 )
 
 MAX_CACHED = 50_000
+MAX_CACHED_CHARACTERS = 64
+"""Longer names are not cached. The ids that Keystone assigns have 32 characters."""
 MAX_STATEMENT_BYTES = 400_000
 """Bytes of names in one statement. A character can take 8 bytes: 4, each of them escaped."""
 
@@ -55,7 +57,9 @@ class LookupTable:
     def cache_entries(self, found: dict[str, Entry]) -> None:
         if len(self.cached) + len(found) > MAX_CACHED:
             self.cached = {}
-        self.cached.update(found)
+        self.cached.update(
+            {name: entry for name, entry in found.items() if len(name) <= MAX_CACHED_CHARACTERS}
+        )
 
 
 class LookupSession:

@@ -54,7 +54,7 @@ IDLE_TRANSACTION_SECONDS = 30
 HEAD_SECONDS = 100e-6
 """In which a server on the same machine or close to it returns the head."""
 
-MAX_MESSAGE_BYTES = 1 << 29
+SERVER_MESSAGE_LIMIT = 1 << 29
 """Half of what PostgreSQL accepts: for a message of 1 GB it allocates 2 GB."""
 
 MAX_THREADS = 1 << 16
@@ -203,7 +203,7 @@ class ServerDialect(ABC):
 
     def max_message_bytes(self, connection: Any) -> int:
         """Return how long a message the server accepts on a driver connection."""
-        return MAX_MESSAGE_BYTES
+        return SERVER_MESSAGE_LIMIT
 
     @abstractmethod
     def quote(self, connection: Any) -> Quote:

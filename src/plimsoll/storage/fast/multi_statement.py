@@ -13,8 +13,8 @@ from plimsoll.runtime.scheduling import PeriodicYield
 from plimsoll.storage.errors import StatementTooLong
 from plimsoll.storage.sql import Statement
 
-MAX_MESSAGE_BYTES = 4 << 20
-"""The longest message that is built. A server may have a lower limit."""
+MAX_MESSAGE_BYTES = 1 << 20
+"""The longest message that is built from several statements: it is in memory about five times while it is sent."""
 
 FEW_VALUES = 5_000
 """Up to this many values, all statements are formatted in one step, which is fastest."""
