@@ -50,12 +50,12 @@ conformance: .venv/.installed .venv-reference/.installed ## the reference's own 
 		$(REFERENCE)/python -m tests.conformance --database $$db --jobs $(JOBS) $(CASES) || failed=1; \
 	done; exit $$failed
 
-differential: .venv/.installed .venv-reference/.installed ## random requests to both services, answers compared (DB=...)
+differential: .venv/.installed .venv-reference/.installed ## random requests to both services, responses compared (DB=...)
 	@$(DATABASES); failed=0; for db in $$dbs; do echo "== $$db"; \
 		$(BIN)/python -m tests.differential --database $$db --seeds $(SEEDS) --requests $(REQUESTS) || failed=1; \
 	done; exit $$failed
 
-audit: .venv/.installed ## four services, eight clients, killed or not, every answer audited (DB=..., galera too; AUDIT="--seconds 20")
+audit: .venv/.installed ## four services, eight clients, killed or not, every response audited (DB=..., galera too; AUDIT="--seconds 20")
 	@failed=0; for db in $(or $(filter-out all,$(DB)),sqlite postgresql mariadb galera); do for kills in "" --kills; do \
 		$(BIN)/python -m tests.audit --database $$db $$kills --seeds 1 2 3 $(AUDIT) || failed=1; \
 	done; done; exit $$failed
@@ -69,7 +69,7 @@ fuzz: .venv/.installed ## mutated requests against a running service (DB=...; RE
 		$(BIN)/python -m tests.attacks.fuzz --database $$db --seed $(or $(SEED),1) --requests $(REQUESTS) || failed=1; \
 	done; exit $$failed
 
-bench: .venv/.installed .venv-reference/.installed ## both services side by side (DB=mariadb, postgresql or sqlite)
+bench: .venv/.installed .venv-reference/.installed ## measure both services, alternating (DB=mariadb, postgresql or sqlite)
 	$(BIN)/python -m bench run --database $(or $(DB),mariadb)
 
 bench-quick: .venv/.installed .venv-reference/.installed ## the main ratios, briefly, held to a quarter of their goals
@@ -82,7 +82,7 @@ lint: .venv/.installed ## style, format, layers, changelog
 	PYTHONPATH=as-placement/src $(BIN)/lint-imports --config as-placement/pyproject.toml
 	$(BIN)/towncrier build --draft --version check > /dev/null
 
-format: .venv/.installed ## put the code in order
+format: .venv/.installed ## format the code
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
@@ -90,11 +90,11 @@ types: .venv/.installed ## mypy, strict
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file as-placement/pyproject.toml
 
-docs: .venv/.installed ## write the pages that are made from the code
+docs: .venv/.installed ## write the pages that are generated from the code
 	$(BIN)/python -m tests.docs.versions
 	$(BIN)/python -m tests.docs.samples
 
-lock: .venv/.installed ## write the lock files anew (UPGRADE=--upgrade for the newest versions)
+lock: .venv/.installed ## write the lock files again (UPGRADE=--upgrade for the newest versions)
 	$(COMPILE) $(UPGRADE) --extra mysql --extra postgresql --output-file requirements-run.lock pyproject.toml
 	$(COMPILE) $(UPGRADE) --constraint requirements-run.lock --extra dev --extra bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) $(UPGRADE) --extra reference --output-file requirements-reference.lock pyproject.toml
