@@ -11,10 +11,18 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import pytest
 
+from plimsoll.ledger.ledger import Ledger
+from plimsoll.service import standards
+from plimsoll.service.placement import Placement
+from plimsoll.storage.database import Database
+from plimsoll.storage.head import Head
+from plimsoll.storage.maintenance import foreign_writes
+from plimsoll.storage.schema import migrate
 from tests.faults.database_rows import DatabaseRows
 from tests.faults.private_server import prepare_database, unencrypted_url
 from tests.faults.requests import new_uuid
@@ -182,3 +190,29 @@ def wait_for_status(node: GaleraNode, status: str) -> None:
     while node.status("cluster_status") != status:
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+def test_services_that_start_at_all_nodes_share_one_database(cluster: GaleraCluster) -> None:
+    """The first start at each node adds the standard names: the transactions conflict, and the losers retry."""
+    for attempt in range(5):
+        name = f"started_{attempt}"
+        cluster.create_database(name)
+        urls = [unencrypted_url(cluster.url(name, node)) for node in range(3)]
+        first = Database(urls[0])
+        migrate.sync(first)
+        first.dispose()
+        with ThreadPoolExecutor() as pool:
+            heads = list(pool.map(start_and_read_head, urls))
+        assert len({head.seq for head in heads}) == 1, heads
+
+
+def start_and_read_head(url: str) -> Head:
+    """Prepare the database and add the standard names, as a worker does when it starts."""
+    database = Database(url)
+    try:
+        foreign_writes.take_over(database)
+        ledger = Ledger(database)
+        standards.synchronise(Placement(ledger))
+        return ledger.snapshot().head
+    finally:
+        database.dispose()

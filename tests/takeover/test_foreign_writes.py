@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from plimsoll.cli import main
 from plimsoll.storage.database import Database
+from plimsoll.storage.errors import Busy
 from plimsoll.storage.maintenance import data_migrations, foreign_writes
 from plimsoll.storage.schema import migrate
 from tests.storage import reference
@@ -105,3 +106,37 @@ def test_sync_makes_workers_reload(service: Api, url: str, monkeypatch: pytest.M
     monkeypatch.setenv("OS_PLACEMENT_DATABASE__CONNECTION", url)
     done = CliRunner().invoke(main, ["db", "sync"])
     assert (done.exit_code, done.output, read_name(service)) == (0, "", "theirs")
+
+
+def test_a_conflict_with_another_service_that_starts_is_retried(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conflicts = [Busy("a deadlock"), Busy("a deadlock")]
+    sync = migrate.sync
+
+    def conflict_at_first(database: Database) -> None:
+        if conflicts:
+            raise conflicts.pop()
+        sync(database)
+
+    monkeypatch.setattr(migrate, "sync", conflict_at_first)
+    database = Database(url)
+    try:
+        foreign_writes.take_over(database)
+        assert migrate.is_current(database)
+    finally:
+        database.dispose()
+
+
+def test_a_conflict_is_not_retried_without_end(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def conflict(_: Database) -> None:
+        raise Busy("a deadlock")
+
+    monkeypatch.setattr(migrate, "sync", conflict)
+    monkeypatch.setattr(foreign_writes, "CONFLICT_RETRY_SECONDS", 0.2)
+    database = Database(url)
+    try:
+        with pytest.raises(Busy):
+            foreign_writes.take_over(database)
+    finally:
+        database.dispose()

@@ -78,6 +78,8 @@ _FAULTS: dict[type[DatabaseFault | ValueNotStorable], frozenset[int]] = {
         (
             *(1205, 1213),  # lock wait timeout; deadlock, or a write conflict between Galera nodes
             1020,  # row changed since it was read
+            1050,  # the table exists: another Galera node has created it at the same time
+            1412,  # the definition of a table was changed by another node
         )
     ),
     Interrupted: frozenset((1317, 1969, 3024)),

@@ -8,6 +8,8 @@ memory until a reload is written to the change log.
 
 from __future__ import annotations
 
+import random
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -18,10 +20,15 @@ from plimsoll.storage import changes
 from plimsoll.storage import tables as t
 from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
+from plimsoll.storage.errors import Busy
 from plimsoll.storage.maintenance.data_migrations import RELOAD
 from plimsoll.storage.schema import migrate
 
 OPERATION = "outsiders.noticed"
+
+CONFLICT_RETRY_SECONDS = 30.0
+"""How long a conflict with other services that start at the same time is retried."""
+_BACKOFF_SECONDS = 0.05, 0.5
 
 # Some databases round the time of a row up to a second. Stopping one service and starting another takes longer.
 _CLOCK_TOLERANCE = timedelta(seconds=1)
@@ -54,9 +61,20 @@ def find(connection: Connection) -> ForeignWrites | None:
 
 
 def take_over(db: Database) -> None:
-    """Migrate the schema; after foreign writes, also make every worker reload."""
-    migrate.sync(db)
-    reload_workers(db)
+    """Migrate the schema; after foreign writes, also make every worker reload.
+
+    Services that start at several nodes of a Galera cluster conflict with each other: a conflict is retried.
+    """
+    deadline = time.monotonic() + CONFLICT_RETRY_SECONDS
+    while True:
+        try:
+            migrate.sync(db)
+            reload_workers(db)
+            return
+        except Busy:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(random.uniform(*_BACKOFF_SECONDS))
 
 
 def reload_workers(db: Database) -> bool:
