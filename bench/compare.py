@@ -17,13 +17,13 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from bench.client.driving import RoundLength
-from bench.measuring.rounds import FULL, Effort, ServerMeasurement
+from bench.measuring.rounds import FULL, Effort, ServerMeasurement, alternate
 from bench.measuring.workloads import BUILDERS, WORKLOADS, Workload
 from bench.report.table import as_text
 from bench.site.databases import KINDS, engines, missing
@@ -80,30 +80,26 @@ def _measure(
                 if work.dataset != dataset:
                     continue
                 clients = work.clients(rows)
-                round_length = RoundLength(effort.our_seconds, 10 * effort.min_units, warmup_units=20)
+                round_length = effort.round_length(is_reference=False)
                 measurements = [
                     ServerMeasurement(THIS, this, clients, round_length),
                     ServerMeasurement(OTHER, that, clients, round_length),
                 ]
-                for number in range(effort.rounds):
-                    for measurement in measurements if number % 2 == 0 else reversed(measurements):
-                        measurement.run_round(work.count)
-                yield (work, *_summarise(work, *measurements))
+                results = alternate(measurements, work.count, effort.rounds)
+                yield (work, *_summarise(work, measurements, results))
 
 
 def _summarise(
-    work: Workload, this: ServerMeasurement, that: ServerMeasurement
+    work: Workload, measurements: Sequence[ServerMeasurement], results: Mapping[str, Mapping[str, Any]]
 ) -> tuple[float, tuple[str, ...]]:
     """Return the median of the ratios of consecutive rounds, and the cells of a line."""
-    for measurement in (this, that):
+    for measurement in measurements:
         if measurement.error is not None:
             raise RuntimeError(f"{work.key}: {measurement.label}: {measurement.error}")
-    ratios = [
-        this_round.rate / other_round.rate
-        for this_round, other_round in zip(this.rounds, that.rounds, strict=True)
-    ]
+    this_rounds, other_rounds = (measurement.rounds for measurement in measurements)
+    ratios = [one.rate / two.rate for one, two in zip(this_rounds, other_rounds, strict=True)]
     low, middle, high = statistics.quantiles(ratios, n=4)
-    ours, theirs = this.result(work.count), that.result(work.count)
+    ours, theirs = results[THIS], results[OTHER]
     return middle, (
         work.title,
         f"{ours['rate']:,.0f}/s",
