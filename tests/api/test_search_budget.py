@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.runtime.permit import ENVIRON_KEY
+from plimsoll.permit import ENVIRON_KEY
 from plimsoll.search.budget import BudgetExceeded
 from tests.support.api import Api, api
 

@@ -26,7 +26,7 @@ from plimsoll.access.authenticate import IdentityUnavailable
 from plimsoll.access.authplugin import SECTION
 from plimsoll.access.tokens import NO_TOKEN_CACHE, TokenCache, TokenData, token_hash
 from plimsoll.access.validations import DeadlineAdapter, Validations, retries_within
-from plimsoll.runtime.permit import UNLIMITED, Permit, permit_of
+from plimsoll.permit import UNLIMITED, Permit, permit_of
 
 LOG = logging.getLogger(__name__)
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from oslo_config import cfg
+from oslo_config import cfg, types
 
 import plimsoll
+from plimsoll import fast_paths
 
 UNKNOWN_OWNER = "00000000-0000-0000-0000-000000000000"
 
@@ -230,6 +231,13 @@ PLIMSOLL_OPTS = [
         "log_request_duration",
         default=False,
         help="Add the seconds until the response was ready to the log line of each request: duration: 0.001234.",
+    ),
+    cfg.ListOpt(
+        "disable_fast_paths",
+        default=[],
+        item_type=types.String(choices=fast_paths.NAMES),
+        help="Code that exists only for speed and is replaced by its plain form, to measure it or to rule it out as the"
+        " cause of a fault. docs/internals/fast-paths.md describes each.",
     ),
     cfg.FloatOpt(
         "slow_request_seconds",

@@ -8,7 +8,7 @@ import time
 from itertools import pairwise
 from wsgiref.types import WSGIEnvironment
 
-from plimsoll.runtime.permit import permit_of
+from plimsoll.permit import permit_of
 
 KEY = "plimsoll.timings"
 """Key of the WSGI environment: a list of parts with the time at which each ended. Read only for slow requests."""

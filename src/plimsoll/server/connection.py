@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gevent import get_hub
 
-from plimsoll.runtime import permit
+from plimsoll import permit
 from plimsoll.runtime.scheduling import ACTIVE_REQUESTS, CLIENT_TRACKER, BusyPoll
 from plimsoll.runtime.yields import yield_now
 from plimsoll.server.limits import (

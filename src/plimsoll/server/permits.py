@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 import gevent
 from gevent.lock import BoundedSemaphore
 
+from plimsoll.runtime import memory
+from plimsoll.runtime.scheduling import PeriodicYield
 from plimsoll.runtime.yields import are_computations_waiting, yield_computation
 
 _MEMORY_POLL_SECONDS = 0.01
@@ -29,7 +31,7 @@ class Permits:
 
 
 class RequestPermit:
-    """The permit of a connection's current request: see `plimsoll.runtime.permit.Permit`."""
+    """The permit of a connection's current request: see `plimsoll.permit.Permit`."""
 
     __slots__ = ("_descriptor", "_is_held", "_permits", "waited")
 
@@ -89,6 +91,12 @@ class RequestPermit:
         poll = _poll_without_gevent()
         poll.register(self._descriptor, _CLOSED)
         return bool(poll.poll(0))
+
+    def periodic_yield(self) -> Callable[[], None]:
+        return PeriodicYield()
+
+    def trim_memory(self) -> None:
+        memory.trim()
 
 
 def _poll_without_gevent() -> select.poll:

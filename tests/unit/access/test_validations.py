@@ -18,7 +18,7 @@ import pytest
 from plimsoll.access import IdentityUnavailable, with_authentication
 from plimsoll.access.validations import Validations, ValidationTimeout, retries_within
 from plimsoll.config import loader
-from plimsoll.runtime.permit import ENVIRON_KEY
+from plimsoll.permit import ENVIRON_KEY
 from tests.cloud.fake_keystone import LOGIN, VALIDATION, VERSIONS, FakeKeystone
 from tests.unit.access.wsgi import Recorder, call
 

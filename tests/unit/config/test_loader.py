@@ -143,6 +143,7 @@ def test_our_own_options_have_these_defaults() -> None:
         "min_transfer_rate": 1024,
         "worker_timeout": 30,
         "log_request_duration": False,
+        "disable_fast_paths": [],
         "slow_request_seconds": 5.0,
         "search_budget": 10.0,
         "max_candidates_without_limit": 100_000,

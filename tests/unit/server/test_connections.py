@@ -17,7 +17,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 import pytest
 
-from plimsoll.runtime.permit import permit_of
+from plimsoll.permit import permit_of
 from plimsoll.server.application import PlainApplication
 from plimsoll.server.connections import Connections
 from plimsoll.server.headers import HeaderCache

@@ -13,6 +13,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 from oslo_context import context
 
+from plimsoll import permit
 from plimsoll.http import timings
 from plimsoll.http.middleware.request_log import (
     VERSION_KEY,
@@ -20,7 +21,6 @@ from plimsoll.http.middleware.request_log import (
     LoggedRequest,
     RequestLog,
 )
-from plimsoll.runtime import permit
 
 ID = re.compile(r"req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

@@ -16,8 +16,8 @@ from plimsoll.domain.refusals import SearchAbandoned
 from plimsoll.http import timings
 from plimsoll.http.problems import Problem, shorten
 from plimsoll.http.response import Response, now
+from plimsoll.permit import permit_of
 from plimsoll.runtime import memory
-from plimsoll.runtime.permit import permit_of
 from plimsoll.search.budget import Budget, SearchCancelled
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.search.result import LARGE_ENTRIES, Candidates

@@ -13,7 +13,7 @@ from plimsoll.api.placement.queries.providers import providers_request
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import providers as views
 from plimsoll.http.response import Response, latest, now
-from plimsoll.runtime.permit import permit_of
+from plimsoll.permit import permit_of
 from plimsoll.search.budget import Budget
 from plimsoll.service import providers
 

@@ -10,11 +10,12 @@ WSGI servers have no permits: there, every request has `UNLIMITED`.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 from wsgiref.types import WSGIEnvironment
 
-ENVIRON_KEY = "plimsoll.runtime.permit"
+ENVIRON_KEY = "plimsoll.permit"
 """Where the server puts the permit of a request in its WSGI environment."""
 
 
@@ -44,6 +45,12 @@ class Permit(Protocol):
     def is_client_gone(self) -> bool:
         """True if the client has closed its connection, so that no response can reach it."""
 
+    def periodic_yield(self) -> Callable[[], None]:
+        """Return a function that a long loop calls at each step: at intervals it yields to other requests."""
+
+    def trim_memory(self) -> None:
+        """Return freed memory to the operating system, after a response of many megabytes was built."""
+
 
 class _Unlimited:
     waited = 0.0
@@ -62,6 +69,16 @@ class _Unlimited:
 
     def is_client_gone(self) -> bool:
         return False
+
+    def periodic_yield(self) -> Callable[[], None]:
+        return _do_nothing
+
+    def trim_memory(self) -> None:
+        """Do nothing: how other servers use memory is not known."""
+
+
+def _do_nothing() -> None:
+    pass
 
 
 UNLIMITED: Permit = _Unlimited()
