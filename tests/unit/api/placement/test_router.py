@@ -8,8 +8,9 @@ from plimsoll.access.policy_rules import RULES
 from plimsoll.api.placement.features import Feature
 from plimsoll.api.placement.handlers import classes
 from plimsoll.api.placement.microversion import HIGHEST, VERSIONS
+from plimsoll.api.placement.route import Route
 from plimsoll.api.placement.router import Router
-from plimsoll.api.placement.routes import ROUTES, Route
+from plimsoll.api.placement.routes import ROUTES
 
 router = Router(ROUTES)
 

@@ -7,21 +7,19 @@ from __future__ import annotations
 import time
 import uuid
 
-from plimsoll.api.placement.bodies import providers as bodies
 from plimsoll.api.placement.features import Feature as F
-from plimsoll.api.placement.queries.providers import providers_request
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import providers as views
 from plimsoll.http.response import Response, latest, now
-from plimsoll.permit import permit_of
 from plimsoll.search.budget import Budget
+from plimsoll.search.request import ProvidersRequest
 from plimsoll.service import providers
 
 
 def find(call: ApiRequest) -> Response:
-    request = providers_request(call.query_string, call.version)
+    request: ProvidersRequest = call.query()
     found = accepted(providers.find(call.placement, request))
-    pauses = Budget(clock=time.monotonic, pause=permit_of(call.environ).pause)
+    pauses = Budget(clock=time.monotonic, pause=call.permit.pause)
     body = views.providers(found, call.version, call.prefix, pauses.pause_if_due)
     return Response(200, body, modified=latest(views.modification_times(found)))
 
@@ -33,7 +31,7 @@ def show(call: ApiRequest) -> Response:
 
 
 def create(call: ApiRequest) -> Response:
-    given = call.read(bodies.CREATE)
+    given = call.body()
     # Clients may leave out hyphens and use capital letters: store the canonical form.
     new = str(uuid.UUID(given["uuid"])) if given.get("uuid") else str(uuid.uuid4())
     name = given["name"]
@@ -48,7 +46,7 @@ def create(call: ApiRequest) -> Response:
 
 def change(call: ApiRequest) -> Response:
     known = accepted(providers.get(call.placement, call.params["uuid"]))
-    given = call.read(bodies.CHANGE)
+    given = call.body()
     provider = accepted(
         providers.update(
             call.placement,
