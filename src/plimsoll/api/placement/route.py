@@ -19,7 +19,7 @@ Handler = Callable[[ApiRequest], Response]
 Target = Callable[[ApiRequest], Mapping[str, str | None]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Route:
     method: str
     path: str
