@@ -115,7 +115,17 @@ ROUTES: tuple[Route, ...] = (
         providers.create,
         "placement:resource_providers:create",
         body=providers_bodies.CREATE,
-        returns={200: "resource_provider", 201: None, 409: ERROR},
+        returns={201: None, 409: ERROR},
+        checks=(sends_json,),
+        until=F.SHOW_CREATED_PROVIDER,
+    ),
+    Route(
+        "POST",
+        "/resource_providers",
+        providers.create_and_show,
+        "placement:resource_providers:create",
+        body=providers_bodies.CREATE,
+        returns={200: "resource_provider", 409: ERROR},
         checks=(sends_json,),
     ),
     Route(

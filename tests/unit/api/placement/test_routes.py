@@ -191,6 +191,7 @@ STEPS = (  # each on the state that the ones before have produced
     Step(204, "PUT", "/resource_classes/CUSTOM_A"),
     Step(400, "PUT", "/resource_classes/VCPU"),
     Step(201, "POST", "/resource_providers", {"name": "child", "uuid": CHILD}, "1.19"),
+    Step(409, "POST", "/resource_providers", {"name": "child", "uuid": CHILD}, "1.19"),
     Step(200, "POST", "/resource_providers", {"name": "host", "uuid": HOST}),
     Step(409, "POST", "/resource_providers", {"name": "host", "uuid": HOST}),
     Step(200, "GET", "/resource_providers"),

@@ -10,6 +10,7 @@ import uuid
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import providers as views
+from plimsoll.domain.provider import Provider
 from plimsoll.http.response import Response, latest, now
 from plimsoll.search.budget import Budget
 from plimsoll.search.request import ProvidersRequest
@@ -31,17 +32,22 @@ def show(call: ApiRequest) -> Response:
 
 
 def create(call: ApiRequest) -> Response:
+    return Response(201, location=views.path_of(_created(call).uuid))
+
+
+def create_and_show(call: ApiRequest) -> Response:
+    provider = _created(call)
+    body = views.provider(provider, call.version, call.prefix)
+    return Response(200, body, views.path_of(provider.uuid), provider.modified_at or now())
+
+
+def _created(call: ApiRequest) -> Provider:
     given = call.body()
     # Clients may leave out hyphens and use capital letters: store the canonical form.
     new = str(uuid.UUID(given["uuid"])) if given.get("uuid") else str(uuid.uuid4())
     name = given["name"]
     made = providers.create(call.placement, call.actor, new, name, given.get("parent_provider_uuid"))
-    provider = accepted(made, uuid=new, name=name)
-    location = views.path_of(provider.uuid)
-    if not call.version.has(F.SHOW_CREATED_PROVIDER):
-        return Response(201, location=location)
-    body = views.provider(provider, call.version, call.prefix)
-    return Response(200, body, location, provider.modified_at or now())
+    return accepted(made, uuid=new, name=name)
 
 
 def change(call: ApiRequest) -> Response:
