@@ -40,7 +40,6 @@ _POLL_SECONDS = 100e-6
 _POLLS_IN_A_ROW = 16
 """After this many requests received by polling, other connections are served."""
 _READABLE = 1  # libev's EV_READ
-_GET, _END_OF_HEAD = b"GET ", b"\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _STALLED_SECONDS = 1.0
 _UNSENT_IN_KERNEL = 1 << 17
@@ -84,7 +83,6 @@ class Connection:
         """True if the client has its response and has sent nothing since."""
         self._parser = RequestParser(_common_environ(connections.server, peer), connections.limits)
         self._permit = RequestPermit(connections.permits, self._descriptor)
-        self._prefetched: dict[str, Any] | None = None
         self._status = ""
         self._headers: list[tuple[str, str]] = []
         self._written: list[bytes] = []
@@ -184,8 +182,6 @@ class Connection:
                 if self._is_expired and self._phase is Phase.RECEIVING:
                     raise self._too_slow()
                 return None
-            if self._phase is Phase.IDLE and content.startswith(_GET) and content.endswith(_END_OF_HEAD):
-                self._prefetched = self._connections.app.prefetch(content.split(b" ", 2)[1].decode("latin-1"))
             parser.feed(content)
             if not parser.parsed and self._phase is Phase.IDLE:
                 self._enter(Phase.RECEIVING)
@@ -273,9 +269,6 @@ class Connection:
         self._phase = Phase.PROCESSING
         result: Iterable[bytes] = ()
         environ = self._parser.environ(request)
-        if self._prefetched:
-            environ.update(self._prefetched)
-            self._prefetched = None
         try:
             body, result = self._call_application(request, environ)
             if body is None:

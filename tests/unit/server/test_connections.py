@@ -145,26 +145,6 @@ def test_a_request_reaches_the_application_as_wsgi_has_it(connect: Connect) -> N
     }
 
 
-class Prefetching(PlainApplication):
-    """Adds the prefetched target to the environment of a request."""
-
-    def prefetch(self, target: str) -> dict[str, Any]:
-        return {"HTTP_PREFETCHED": target}
-
-
-def test_the_application_can_prefetch_for_a_get_before_it_is_parsed(connect: Connect) -> None:
-    client = connect(Prefetching(echo))
-    assert client.echoed(b"GET /a%20b?c HTTP/1.1\r\nHost: h\r\n\r\n")["HTTP_PREFETCHED"] == "/a%20b?c"
-    assert "HTTP_PREFETCHED" not in client.echoed(b"DELETE /a HTTP/1.1\r\nHost: h\r\n\r\n")
-    body = b"GET /x HTTP/1.1\r\n\r\n"
-    client.send(b"PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % len(body))
-    time.sleep(0.1)  # so that the body, which looks like a GET, arrives separately
-    assert "HTTP_PREFETCHED" not in client.echoed(body)
-    both = client.echoed(2 * b"GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
-    assert both["HTTP_PREFETCHED"] == "/a"
-    assert "PREFETCHED" not in client.response()[2].decode()
-
-
 def test_a_header_with_an_underscore_is_dropped(connect: Connect) -> None:
     assert "HTTP_X_ROLES" not in connect().echoed(b"GET / HTTP/1.1\r\nHost: h\r\nX_Roles: admin\r\n\r\n")
 
