@@ -32,10 +32,8 @@ REASONS = {
     ("storage/sql.py", "_update_where"): "columns of our tables",
     ("storage/sql.py", "_time_formatter"): "a dialect",
     ("storage/sql.py", "format_time"): "a time",
-    ("runtime/scheduling.py", "_gevent"): "no argument",
-    ("runtime/scheduling.py", "_poll_function"): "a file descriptor",
+    ("runtime/scheduling.py", "_runtime"): "no argument",
     ("http/response.py", "_http_date"): "a time",
-    ("runtime/yields.py", "_queue_of"): "a hub of gevent, one for each thread",
 }
 """Uses of functools.lru_cache and functools.cache, and why their keys cannot be long."""
 

@@ -25,7 +25,6 @@ from plimsoll.access import (
     RemoteCallerRefused,
     caller_of,
     drop_client_identity_headers,
-    with_authentication,
 )
 from plimsoll.access.loopback import record_peer_address
 from plimsoll.api import health
@@ -104,12 +103,17 @@ def make_app(
     placement: Placement,
     policy: Policy,
     conf: cfg.ConfigOpts,
+    *,
+    authenticate: Callable[[WSGIApplication], WSGIApplication],
     outermost: Callable[[WSGIApplication], WSGIApplication] = lambda app: app,
 ) -> Application:
-    """Build the application. `conf` has the options of `plimsoll.config.loader`; `outermost` wraps the whole."""
+    """Build the application. `conf` has the options of `plimsoll.config.loader`.
+
+    `authenticate` wraps the API in the authentication, `outermost` wraps the whole.
+    """
     router, prefix = Router(ROUTES), mount.normalize_prefix(conf.plimsoll.prefix)
     api = Api(placement, policy, router, conf.plimsoll.max_body_bytes)
-    app: WSGIApplication = AuthenticationErrors(with_authentication(api, conf))
+    app: WSGIApplication = AuthenticationErrors(authenticate(api))
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
     durations = Durations(conf.plimsoll.log_request_duration, conf.plimsoll.slow_request_seconds or math.inf)

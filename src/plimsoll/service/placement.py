@@ -16,6 +16,7 @@ from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.rules.allocations import Claim
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
+from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.ledger.command import Command
 from plimsoll.ledger.current import OptimisticRead
 from plimsoll.ledger.ledger import Ledger
@@ -56,6 +57,7 @@ class Settings:
     shuffle: bool = False
     search_budget: float = math.inf
     """Seconds that one search for candidates may take."""
+    fast_paths: FastPaths = ALL
 
 
 @value

@@ -13,7 +13,7 @@ import pytest
 from plimsoll.access import Policy
 from plimsoll.api.app import make_app
 from plimsoll.service.placement import Placement
-from tests.support.api import api, configuration
+from tests.support.api import api, authentication, configuration
 from tests.unit.api.unused_placement import UNUSED_PLACEMENT
 
 
@@ -26,7 +26,8 @@ def send(
     tmp_path: Path, options: dict[str, Any], **environ: Any
 ) -> tuple[str, dict[str, str], dict[str, Any]]:
     conf = configuration(tmp_path / "unused.sqlite", **options)
-    app = make_app(UNUSED_PLACEMENT, cast(Policy, PolicyThatAllowsAll()), conf)
+    policy = cast(Policy, PolicyThatAllowsAll())
+    app = make_app(UNUSED_PLACEMENT, policy, conf, authenticate=authentication(conf))
     given = {
         "REQUEST_METHOD": "GET",
         "SCRIPT_NAME": "",
