@@ -184,7 +184,7 @@ class Connection:
         if self._phase is not Phase.RECEIVING:
             self._enter(Phase.RECEIVING)
         while not request.is_complete and not request.has_long_body:
-            if not self._receive_more(request):
+            if not self._receive_more():
                 error = self._too_slow() if self._is_expired else None
                 raise error or RequestError(400, "The connection was closed before the body was complete.")
             if request.error is not None:
@@ -202,11 +202,11 @@ class Connection:
             return False
         self._enter(Phase.RECEIVING)
         while not request.is_complete:
-            if self._moved > limit or not self._receive_more(request) or request.error is not None:
+            if self._moved > limit or not self._receive_more() or request.error is not None:
                 return False
         return True
 
-    def _receive_more(self, request: Request) -> bool:
+    def _receive_more(self) -> bool:
         """Receive a piece of a body; False at the end of the connection."""
         content = b"" if self._parser.error else self._receive()
         if content:
