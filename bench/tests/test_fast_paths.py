@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import pytest
-from bench.fast_paths import BEGIN, CODE, END, LOADS, OWN_WORKS, PAGE, SERVER, WORKS, count_lines
 
+from bench.fast_paths import BEGIN, CODE, END, LOADS, OWN_WORKS, PAGE, SERVER, WORKS, count_lines
 from plimsoll.fast_paths import NAMES
 
 

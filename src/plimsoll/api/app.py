@@ -22,7 +22,6 @@ from plimsoll.access import (
     Policy,
     RemoteCallerRefused,
     drop_client_identity_headers,
-    with_authentication,
 )
 from plimsoll.access.loopback import record_peer_address
 from plimsoll.api import health
@@ -49,13 +48,18 @@ def make_app(
     placement: Placement,
     policy: Policy,
     conf: cfg.ConfigOpts,
+    *,
+    authenticate: Callable[[WSGIApplication], WSGIApplication],
     outermost: Callable[[WSGIApplication], WSGIApplication] = lambda app: app,
 ) -> Application:
-    """Build the application. `conf` has the options of `plimsoll.config.loader`; `outermost` wraps the whole."""
+    """Build the application. `conf` has the options of `plimsoll.config.loader`.
+
+    `authenticate` wraps an API in the authentication, `outermost` wraps the whole.
+    """
     longest_body, prefix = conf.plimsoll.max_body_bytes, mount.normalize_prefix(conf.plimsoll.prefix)
     placement_api = PlacementApi(placement, policy, Router(ROUTES), longest_body)
     dispatch = Dispatch(
-        Mounted("/", _with_middleware(placement_api, conf), immediate_paths=("", "/")),
+        Mounted("/", _with_middleware(authenticate(placement_api), conf), immediate_paths=("", "/")),
         Mounted(health.PATH, health.Probes(placement), immediate_paths=(health.PATH,)),
     )
     app: WSGIApplication = dispatch
@@ -88,8 +92,8 @@ class Application(Drain):
 
 
 def _with_middleware(api: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
-    """Wrap an API in the request log, CORS and authentication."""
-    app: WSGIApplication = AuthenticationErrors(with_authentication(api, conf))
+    """Wrap an API with its authentication in the request log and CORS."""
+    app: WSGIApplication = AuthenticationErrors(api)
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
     slow = conf.plimsoll.slow_request_seconds or math.inf

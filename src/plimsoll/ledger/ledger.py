@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
+from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.ledger.allocation_cache import AllocationCache
 from plimsoll.ledger.command import Abandoned, Command, Ticket
 from plimsoll.ledger.commit_retry import CommitRetrier
@@ -27,6 +28,7 @@ from plimsoll.ledger.group_commit import (
     Waiter,
 )
 from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.runtime.base import Runtime
 from plimsoll.runtime.scheduling import ACTIVE_REQUESTS, yield_to_pending
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy
@@ -50,7 +52,13 @@ class Ledger:
     """All reads and writes of one process on one database. Every method may be called from any thread."""
 
     def __init__(
-        self, database: Database, *, change_log_keep: int = 100_000, clock: Callable[[], datetime] = utc_now
+        self,
+        database: Database,
+        *,
+        runtime: Runtime | None = None,
+        fast_paths: FastPaths = ALL,
+        change_log_keep: int = 100_000,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.database = database
         self._queue: deque[Ticket] = deque()

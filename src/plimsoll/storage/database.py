@@ -19,6 +19,8 @@ from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from plimsoll.domain.database_semantics import DatabaseSemantics
+from plimsoll.fast_paths import ALL, FastPaths
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage.dialects.base import DatabaseOptions, Dialect, DialectFactory, UnusableDatabaseError
 from plimsoll.storage.dialects.errors import translate_error
 from plimsoll.storage.errors import DatabaseFault, HeadMoved, retry_once_if_lost
@@ -52,7 +54,14 @@ _NO_DRIVER = "{what} is not installed. Install it with: pip install 'plimsoll-pl
 class Database:
     """One database. Open it once per process; all methods are thread-safe."""
 
-    def __init__(self, url: str, options: DatabaseOptions | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        options: DatabaseOptions | None = None,
+        *,
+        runtime: Runtime | None = None,
+        fast_paths: FastPaths = ALL,
+    ) -> None:
         options = options or DatabaseOptions()
         parsed = _parse(url, options)
         _log_statements(options.connection_debug)

@@ -13,7 +13,7 @@ import pytest
 from plimsoll.access import Policy
 from plimsoll.api.app import make_app
 from plimsoll.service.placement import Placement
-from tests.support.api import api, configuration
+from tests.support.api import api, authentication, configuration
 from tests.unit.api.unused_placement import UNUSED_PLACEMENT
 
 
@@ -26,7 +26,9 @@ def send(
     tmp_path: Path, options: dict[str, Any], **environ: Any
 ) -> tuple[str, dict[str, str], dict[str, Any]]:
     conf = configuration(tmp_path / "unused.sqlite", **options)
-    app = make_app(UNUSED_PLACEMENT, cast(Policy, PolicyThatAllowsAll()), conf)
+    app = make_app(
+        UNUSED_PLACEMENT, cast(Policy, PolicyThatAllowsAll()), conf, authenticate=authentication(conf)
+    )
     given = {
         "REQUEST_METHOD": "GET",
         "SCRIPT_NAME": "",
@@ -122,5 +124,7 @@ def test_an_unexpected_error_has_the_id_of_its_request(
 )
 def test_probes_and_the_version_document_need_no_permit(tmp_path: Path, prefix: str, paths: set[str]) -> None:
     conf = configuration(tmp_path / "unused.sqlite", plimsoll__prefix=prefix)
-    app = make_app(UNUSED_PLACEMENT, cast(Policy, PolicyThatAllowsAll()), conf)
+    app = make_app(
+        UNUSED_PLACEMENT, cast(Policy, PolicyThatAllowsAll()), conf, authenticate=authentication(conf)
+    )
     assert set(app.immediate_paths) == paths

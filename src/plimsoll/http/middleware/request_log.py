@@ -28,6 +28,7 @@ from plimsoll.http import timings
 from plimsoll.http.problems import JSON
 from plimsoll.http.request_id import REQUEST_ID_HEADER, REQUEST_ID_KEY, new_request_id
 from plimsoll.http.response import Headers
+from plimsoll.identity_headers import AUTH_TOKEN, HEADERS_BY_ATTRIBUTE, IS_ADMIN_PROJECT, ROLES
 
 LOG = logging.getLogger("placement.requestlog")  # the reference's name, which operators filter by
 
@@ -49,7 +50,7 @@ class LoggedRequest(context.RequestContext):
     def get_logging_values(self) -> dict[str, Any]:
         """Return the same keys as the parent class: the JSON formatter writes all of them."""
         values = {name: self._first(headers) for name, headers in _HEADERS.items()}
-        roles = self._environ.get("HTTP_X_ROLES", "")
+        roles = self._environ.get(ROLES, "")
         identity = (
             values[name] or "-" for name in ("user", "project", "domain", "user_domain", "project_domain")
         )
@@ -59,9 +60,9 @@ class LoggedRequest(context.RequestContext):
             "resource_uuid": None,
             "project_id": values["project"],
             "roles": [escaped(role.strip()) for role in roles.split(",")] if roles else [],
-            "auth_token": "***" if self._environ.get("HTTP_X_AUTH_TOKEN") else None,
+            "auth_token": "***" if self._environ.get(AUTH_TOKEN) else None,
             "is_admin": False,
-            "is_admin_project": self._environ.get("HTTP_X_IS_ADMIN_PROJECT", "true").lower() == "true",
+            "is_admin_project": self._environ.get(IS_ADMIN_PROJECT, "true").lower() == "true",
             "read_only": False,
             "show_deleted": False,
             "user_identity": " ".join(identity),
@@ -71,7 +72,7 @@ class LoggedRequest(context.RequestContext):
         """Return a cache key for everything made from `get_logging_values`, except for the ids."""
         get = self._environ.get
         # Only whether there is a token: the token itself must not be cached.
-        return (bool(get("HTTP_X_AUTH_TOKEN")), *map(get, _IDENTITY_HEADERS))
+        return (bool(get(AUTH_TOKEN)), *map(get, _IDENTITY_HEADERS))
 
     def _first(self, headers: tuple[str, ...]) -> Any:
         value = next((self._environ[header] for header in headers if header in self._environ), None)
@@ -79,23 +80,18 @@ class LoggedRequest(context.RequestContext):
 
 
 _HEADERS = {
-    "user": ("HTTP_X_USER_ID", "HTTP_X_USER"),
-    "user_name": ("HTTP_X_USER_NAME",),
-    "user_domain": ("HTTP_X_USER_DOMAIN_ID",),
-    "user_domain_name": ("HTTP_X_USER_DOMAIN_NAME",),
-    "project": ("HTTP_X_PROJECT_ID", "HTTP_X_TENANT_ID", "HTTP_X_TENANT"),
-    "project_name": ("HTTP_X_PROJECT_NAME", "HTTP_X_TENANT_NAME"),
-    "project_domain": ("HTTP_X_PROJECT_DOMAIN_ID",),
-    "project_domain_name": ("HTTP_X_PROJECT_DOMAIN_NAME",),
-    "domain": ("HTTP_X_DOMAIN_ID",),
-    "domain_name": ("HTTP_X_DOMAIN_NAME",),
-    "system_scope": ("HTTP_OPENSTACK_SYSTEM_SCOPE",),
+    attribute.removesuffix("_id"): HEADERS_BY_ATTRIBUTE[attribute]
+    for attribute in (
+        *("user_id", "user_name", "user_domain_id", "user_domain_name"),
+        *("project_id", "project_name", "project_domain_id", "project_domain_name"),
+        *("domain_id", "domain_name", "system_scope"),
+    )
 }
-"""Logging values of the caller, each with the headers that can have it: the first that is present counts."""
+"""Logging values of the caller, each with the headers that can have it."""
 
 _IDENTITY_HEADERS = (
     *(header for headers in _HEADERS.values() for header in headers),
-    *("HTTP_X_ROLES", "HTTP_X_IS_ADMIN_PROJECT"),
+    *(ROLES, IS_ADMIN_PROJECT),
 )
 
 
