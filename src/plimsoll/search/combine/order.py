@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
+from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.search.budget import Budget, BudgetExceeded
 from plimsoll.search.combine.backtrack import Choice, Combiner
 from plimsoll.search.combine.memo import join_by_shape, join_each
@@ -55,7 +56,13 @@ _PARTIAL_PER_CHOICE = 64
 
 
 def find_choices(
-    index: Index, plan: Plan, order: Order, limit: int | None, max_choices: int, budget: Budget
+    index: Index,
+    plan: Plan,
+    order: Order,
+    limit: int | None,
+    max_choices: int,
+    budget: Budget,
+    fast_paths: FastPaths = ALL,
 ) -> Numbers:
     """Return distinct choices as a table: one line per choice, one column per slot.
 
@@ -63,9 +70,11 @@ def find_choices(
     found so far are returned; raises BudgetExceeded if there are none.
     """
     shuffle = None if order.shuffle_seed is None else np.random.default_rng(order.shuffle_seed)
-    enumeration = _Enumeration(index, plan, shuffle, budget)
+    enumeration = _Enumeration(index, plan, shuffle, budget, fast_paths.shape_memo)
     anchors = enumeration.anchors()
-    if limit is None:
+    if not fast_paths.vectorised:
+        found = enumeration.backtrack_all(anchors, limit, max_choices, order.strategy == "breadth-first")
+    elif limit is None:
         found = enumeration.find_all(anchors, max_choices, round_robin=order.strategy == "breadth-first")
     else:
         found = enumeration.find_some(anchors, limit)
@@ -77,11 +86,19 @@ def find_choices(
 class _Enumeration:
     """The enumeration of the choices of one plan."""
 
-    def __init__(self, index: Index, plan: Plan, shuffle: np.random.Generator | None, budget: Budget) -> None:
+    def __init__(
+        self,
+        index: Index,
+        plan: Plan,
+        shuffle: np.random.Generator | None,
+        budget: Budget,
+        shape_memo: bool,
+    ) -> None:
         self.index = index
         self.plan = plan
         self.shuffle = shuffle
         self.budget = budget
+        self.shape_memo = shape_memo
         self.sharing_providers = {row for slot in plan.slots for row in slot.supply.sharing_providers}
         self.max_partial = min(MAX_PARTIAL, MAX_CELLS // len(plan.slots))
 
@@ -107,6 +124,19 @@ class _Enumeration:
         keep[np.flatnonzero(~keep)[np.unique(kind, return_index=True)[1]]] = True
         return keep
 
+    def backtrack_all(
+        self, anchors: Numbers, limit: int | None, max_choices: int, round_robin: bool
+    ) -> Numbers:
+        """Return the choices of all trees by backtracking alone: the plain form of `find_all` and `find_some`."""
+        found = self._round_robin([])
+        with contextlib.suppress(BudgetExceeded):
+            if limit is None:
+                part = self._backtrack(anchors, max_choices + 1, round_robin=False)
+                if len(part.choices) <= max_choices:
+                    return self._round_robin([part]) if round_robin else part.choices
+            found = self._round_robin([self._backtrack(anchors, limit or max_choices)])
+        return found
+
     def find_all(self, anchors: Numbers, max_choices: int, round_robin: bool) -> Numbers:
         """Return all choices. Trees that must be backtracked come last, in case the budget is exceeded."""
         parts: list[ChoiceTable] = []
@@ -125,7 +155,7 @@ class _Enumeration:
                         return self.find_some(anchors, max_choices)
                     self.budget.check()
             for place, here in reversed(too_large):
-                parts.insert(place, self._backtrack(here, max_choices + 1))
+                parts.insert(place, self._backtrack(here, max_choices + 1, round_robin=False))
                 count += len(parts[place].choices)
                 if count > max_choices:
                     return self.find_some(anchors, max_choices)
@@ -216,11 +246,11 @@ class _Enumeration:
                 pending += [here[half:], here[:half]]
 
     def _join(self, anchors: Numbers, width: int | None, max_partial: int) -> ChoiceTable | None:
-        if self.sharing_providers or self.shuffle is not None:
+        if not self.shape_memo or self.sharing_providers or self.shuffle is not None:
             return join_each(self.index, self.plan, anchors, width, max_partial, self.budget, self.shuffle)
         return join_by_shape(self.index, self.plan, anchors, width, max_partial, self.budget)
 
-    def _backtrack(self, anchors: Numbers, limit: int) -> ChoiceTable:
+    def _backtrack(self, anchors: Numbers, limit: int, round_robin: bool = True) -> ChoiceTable:
         """Return up to `limit` choices by backtracking; when the limit is reached, all trees count as truncated."""
         options = options_at(self.index, self.plan, anchors, self.budget, self.shuffle)
         combiner = Combiner(self.index, self.plan, self.budget)
@@ -228,7 +258,7 @@ class _Enumeration:
             ((tree, choice) for choice in combiner.at(tree, [option.at(tree) for option in options]))
             for tree in range(len(anchors))
         )
-        found = _take_round_robin(trees)
+        found = _take_round_robin(trees) if round_robin else chain.from_iterable(trees)
         table = self._table(islice(self._skip_duplicates(found) if self.sharing_providers else found, limit))
         table = table[np.argsort(table[:, 0], kind="stable")]
         nothing = np.zeros(len(anchors), np.int64)
