@@ -41,7 +41,7 @@ class BitRule(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Columns:
+class PartialChoices:
     """The partial choices of many trees, for the column form of the rules."""
 
     index: Index
@@ -67,7 +67,7 @@ class Columns:
 
 
 class Scope(NamedTuple):
-    """What a rule applies to: some slots, and for some rules a resource class or a set of rows."""
+    """The part of a plan that a rule applies to: slots, and for some rules a resource class or a set of rows."""
 
     slots: tuple[int, ...]
     resource_class: str = ""
@@ -81,7 +81,7 @@ class Rule(NamedTuple):
     scopes: Callable[[Plan], Iterable[Scope]]
     """Return where the rule applies in a plan; nothing if it does not apply."""
     bits: Callable[[TreeBits, Scope], BitRule]
-    columns: Callable[[Columns, Scope, int], Iterable[Mask]]
+    columns: Callable[[PartialChoices, Scope, int], Iterable[Mask]]
     """Yield masks of the partial choices that meet the rule, after a slot of the scope was filled."""
     by_place: bool = False
     """Whether the places of the providers in the tree matter, not only the sets of rows and their room."""
@@ -117,9 +117,9 @@ class _IsolationBits:
         return self.taken
 
 
-def _isolation_columns(columns: Columns, scope: Scope, new: int) -> Iterator[Mask]:
-    for earlier in columns.before(scope.slots, new):
-        yield columns.chosen[new] != columns.chosen[earlier]
+def _isolation_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
+    for earlier in partial.before(scope.slots, new):
+        yield partial.chosen[new] != partial.chosen[earlier]
 
 
 # Capacity: for one resource class, the slots together take no more from a provider than it has room for.
@@ -162,15 +162,15 @@ class _CapacityBits:
         return tuple(self.left.values())
 
 
-def _capacity_columns(columns: Columns, scope: Scope, new: int) -> Iterator[Mask]:
-    name, slots = scope.resource_class, columns.plan.slots
-    earlier = columns.before(scope.slots, new)
+def _capacity_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
+    name, slots = scope.resource_class, partial.plan.slots
+    earlier = partial.before(scope.slots, new)
     if earlier:
-        taken = np.full(len(columns.chosen[new]), slots[new].resources[name])
+        taken = np.full(len(partial.chosen[new]), slots[new].resources[name])
         for number in earlier:
-            taken += (columns.chosen[number] == columns.chosen[new]) * slots[number].resources[name]
-            columns.budget.check()
-        yield taken <= columns.room(name, new)
+            taken += (partial.chosen[number] == partial.chosen[new]) * slots[number].resources[name]
+            partial.budget.check()
+        yield taken <= partial.room(name, new)
 
 
 # One provider per tree: for microversions before nested providers.
@@ -204,10 +204,10 @@ class _OnePerTreeBits:
         return self.excluded[-1]
 
 
-def _one_per_tree_columns(columns: Columns, scope: Scope, new: int) -> Iterator[Mask]:
-    roots, rows = columns.index.root_by_row(), columns.chosen[new]
-    for number in columns.before(scope.slots, new):
-        earlier = columns.chosen[number]
+def _one_per_tree_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
+    roots, rows = partial.index.root_by_row(), partial.chosen[new]
+    for number in partial.before(scope.slots, new):
+        earlier = partial.chosen[number]
         yield (earlier == rows) | (roots[earlier] != roots[rows])
 
 
@@ -240,10 +240,10 @@ class _RequiredTraitBits:
         return self.taken > 0
 
 
-def _required_trait_columns(columns: Columns, scope: Scope, new: int) -> Iterator[Mask]:
-    if columns.are_filled(scope.slots):
-        having = mask_of(scope.rows, columns.index.size)
-        yield _any(having[columns.chosen[number]] for number in scope.slots)
+def _required_trait_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
+    if partial.are_filled(scope.slots):
+        having = mask_of(scope.rows, partial.index.size)
+        yield _any(having[partial.chosen[number]] for number in scope.slots)
 
 
 # Same subtree: one of the providers is an ancestor of all the others (or there is only one).
@@ -290,11 +290,11 @@ class _SameSubtreeBits:
         return self.members[-1]
 
 
-def _same_subtree_columns(columns: Columns, scope: Scope, new: int) -> Iterator[Mask]:
-    if not columns.are_filled(scope.slots):
+def _same_subtree_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
+    if not partial.are_filled(scope.slots):
         return
-    parents = columns.index.parent_by_row()
-    members = [columns.chosen[number] for number in scope.slots]
+    parents = partial.index.parent_by_row()
+    members = [partial.chosen[number] for number in scope.slots]
     tops = [np.ones(len(members[0]), np.bool_) for _ in members]
     """For each member: whether it is an ancestor of all members examined so far."""
     for member in members:
@@ -303,7 +303,7 @@ def _same_subtree_columns(columns: Columns, scope: Scope, new: int) -> Iterator[
         while (ancestor >= 0).any():
             for is_ancestor, other in zip(above, members, strict=True):
                 np.logical_or(is_ancestor, ancestor == other, out=is_ancestor)
-                columns.budget.check()
+                partial.budget.check()
             ancestor = np.where(ancestor >= 0, parents[ancestor], np.int64(-1))
         tops = [top & is_ancestor for top, is_ancestor in zip(tops, above, strict=True)]
     yield _any(tops)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from plimsoll.search.budget import Budget
-from plimsoll.search.combine.rules import Columns, rules_of
+from plimsoll.search.combine.rules import PartialChoices, rules_of
 from plimsoll.search.combine.tree_options import Options
 from plimsoll.search.index.bitset import Mask, Numbers
 from plimsoll.search.index.index import Index
@@ -79,8 +79,8 @@ def join(
     a millisecond; the budget is checked between steps. Raises BudgetExceeded.
     """
     rules = rules_of(plan)
-    columns = Columns(index, plan, budget)
-    chosen = columns.chosen
+    partial = PartialChoices(index, plan, budget)
+    chosen = partial.chosen
     trees = len(options[0].count)
     tree = np.arange(trees)
     truncated = np.zeros(trees, np.bool_)
@@ -103,7 +103,7 @@ def join(
         chosen[number] = option.rows[place]
         keep: Mask | None = None
         for rule, scope in rules:
-            for passed in rule.columns(columns, scope, number) if number in scope.slots else ():
+            for passed in rule.columns(partial, scope, number) if number in scope.slots else ():
                 keep = passed if keep is None else keep & passed
                 budget.check()
         if width is not None:

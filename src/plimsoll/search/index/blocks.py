@@ -10,7 +10,7 @@ with the number of inventories, not with classes times providers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -90,7 +90,7 @@ class Block:
         """Return a block with this usage at these rows, which must have the class."""
         places, free = self.inventory.places(rows), self.free.copy()
         free[places] = self.inventory.capacity[places] - used
-        return Block(self.inventory, free)
+        return replace(self, free=free)
 
 
 @dataclass(slots=True, eq=False)
@@ -152,14 +152,14 @@ def rewrite_block(block: Block | None, entries: Mapping[int, tuple[Inventory, in
     sparse = len(present) < SPARSE
     capacities, min_units, max_units, steps, free = columns[:, present] if sparse else columns
     inventory = InventoryColumns(
-        present if sparse else None,
-        capacities,
-        min_units,
-        max_units,
-        steps,
-        highest_min_unit,
-        lowest_max_unit,
-        frozenset(step_sizes),
+        where=present if sparse else None,
+        capacity=capacities,
+        min_unit=min_units,
+        max_unit=max_units,
+        step_size=steps,
+        highest_min_unit=highest_min_unit,
+        lowest_max_unit=lowest_max_unit,
+        step_sizes=frozenset(step_sizes),
     )
     return Block(inventory, free)
 
