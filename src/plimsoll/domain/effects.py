@@ -137,7 +137,7 @@ class GenerationRaised(_AtProvider):
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         assert self.generation == provider.generation + 1
-        return world.with_changed_provider(provider.changed(self.generation, modified_at=self.at))
+        return world.with_changed_provider(replace(provider, generation=self.generation, modified_at=self.at))
 
 
 # Inventories, traits and aggregates of a provider
@@ -154,7 +154,7 @@ class _InventoryWritten(_AtProvider):
         # Store the value as the database returns it: followers read it from there.
         written = world.semantics.inventory(self.inventory, self.at)
         inventories = {**provider.inventories, self.resource_class: written}
-        return world.with_changed_provider(provider.changed(inventories=inventories))
+        return world.with_changed_provider(replace(provider, inventories=inventories))
 
 
 @value
@@ -174,7 +174,7 @@ class InventoryRemoved(_AtProvider):
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         remaining = {name: inv for name, inv in provider.inventories.items() if name != self.resource_class}
-        return world.with_changed_provider(provider.changed(inventories=remaining))
+        return world.with_changed_provider(replace(provider, inventories=remaining))
 
 
 @value
@@ -182,7 +182,7 @@ class TraitsSet(_AtProvider):
     traits: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_changed_provider(world.providers[self.provider].changed(traits=self.traits))
+        return world.with_changed_provider(replace(world.providers[self.provider], traits=self.traits))
 
 
 @value
@@ -190,7 +190,9 @@ class AggregatesSet(_AtProvider):
     aggregates: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_changed_provider(world.providers[self.provider].changed(aggregates=self.aggregates))
+        return world.with_changed_provider(
+            replace(world.providers[self.provider], aggregates=self.aggregates)
+        )
 
 
 # Consumers and their allocations
@@ -209,9 +211,10 @@ class AllocationsReplaced(Effect):
     def apply(self, world: World) -> World:
         providers, key = world.providers, world.semantics.key
         for uuid, used in self._used_after(providers).items():
-            providers = providers.insert(uuid, providers[uuid].changed(used=used))
+            providers = providers.insert(uuid, replace(providers[uuid], used=used))
         usages = without_holding(world.usages, key, self.account_before, self.before)
-        return world.with_claims(providers, with_holding(usages, key, self.account_after, self.after))
+        usages = with_holding(usages, key, self.account_after, self.after)
+        return replace(world, providers=providers, usages=usages)
 
     def providers(self, world: World) -> Iterable[str]:
         return {allocation.provider for allocation in (*self.before, *self.after)}

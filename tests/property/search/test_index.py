@@ -71,11 +71,15 @@ def contents_of(index: Index) -> dict[str, object]:
         "trees": {
             p.uuid: names(index.rows_of_trees(1 << index.row(p.uuid)))
             for p in providers.values()
-            if p.is_root
+            if p.parent is None
         },
         "roots": {uuid: names(index.roots_of(1 << index.row(uuid))) for uuid in providers},
         "parents": {uuid: parents[index.row(uuid)] >= 0 for uuid in providers},
-        "anchors": {uuid: names(index.anchors(index.row(uuid))) for uuid, p in providers.items() if p.shares},
+        "anchors": {
+            uuid: names(index.anchors(index.row(uuid)))
+            for uuid, p in providers.items()
+            if SHARING_TRAIT in p.traits
+        },
         "stocks": stocks,
         "rooms": {
             (uuid, name): index.class_column(name).room(index.row(uuid))
@@ -92,13 +96,17 @@ def expected(providers: dict[str, Provider]) -> dict[str, object]:
         "providers": providers,
         "traits": {t: frozenset(p.uuid for p in known if t in p.traits) for t in [*TRAITS, SHARING_TRAIT]},
         "aggregates": {a: frozenset(p.uuid for p in known if a in p.aggregates) for a in AGGREGATES},
-        "children": frozenset(p.uuid for p in known if not p.is_root),
+        "children": frozenset(p.uuid for p in known if p.parent is not None),
         "uuids": {p.uuid: p.uuid for p in known},
-        "trees": {p.uuid: frozenset(q.uuid for q in known if q.root == p.uuid) for p in known if p.is_root},
+        "trees": {
+            p.uuid: frozenset(q.uuid for q in known if q.root == p.uuid) for p in known if p.parent is None
+        },
         "roots": {p.uuid: frozenset([p.root]) for p in known},
         "parents": {p.uuid: p.parent is not None for p in known},
         "anchors": {
-            p.uuid: frozenset(q.root for q in known if p.aggregates & q.aggregates) for p in known if p.shares
+            p.uuid: frozenset(q.root for q in known if p.aggregates & q.aggregates)
+            for p in known
+            if SHARING_TRAIT in p.traits
         },
         "stocks": {
             (name, amount): frozenset(
