@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.effects import InventoryAdded, InventoryChanged, InventoryRemoved
 from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import (
     InventoryExists,
     InventoryInUse,
@@ -25,14 +26,9 @@ from plimsoll.domain.refusals import (
 def add_inventory(
     draft: Draft, uuid: str, resource_class: str, inventory: Inventory, *, reserve_all: bool
 ) -> Refusal | None:
-    provider = draft.world.provider_at_generation(uuid)
+    provider = _provider_to_write(draft, uuid, None, resource_class, inventory, reserve_all)
     if isinstance(provider, Refusal):
         return provider
-    refusal = _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all=reserve_all)
-    if refusal is not None:
-        return refusal
-    if resource_class not in draft.world.classes:
-        return ResourceClassMissing(resource_class)
     if resource_class in provider.inventories:
         return InventoryExists(provider.uuid, resource_class)
     draft.add(InventoryAdded(provider.uuid, resource_class, inventory, draft.now))
@@ -43,19 +39,31 @@ def add_inventory(
 def change_inventory(
     draft: Draft, uuid: str, generation: int, resource_class: str, inventory: Inventory, *, reserve_all: bool
 ) -> Refusal | None:
-    provider = draft.world.provider_at_generation(uuid, generation)
+    provider = _provider_to_write(draft, uuid, generation, resource_class, inventory, reserve_all)
     if isinstance(provider, Refusal):
         return provider
-    refusal = _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all=reserve_all)
-    if refusal is not None:
-        return refusal
-    if resource_class not in draft.world.classes:
-        return ResourceClassMissing(resource_class)
     if resource_class not in provider.inventories:
         return InventoryMissing(provider.uuid, resource_class)
     draft.add(InventoryChanged(provider.uuid, resource_class, inventory, draft.now))
     draft.raise_generation(provider.uuid)
     return None
+
+
+def _provider_to_write(
+    draft: Draft,
+    uuid: str,
+    generation: int | None,
+    resource_class: str,
+    inventory: Inventory,
+    reserve_all: bool,
+) -> Provider | Refusal:
+    provider = draft.world.provider_at_generation(uuid, generation)
+    if isinstance(provider, Refusal):
+        return provider
+    refusal = _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all=reserve_all)
+    if refusal is None and resource_class not in draft.world.classes:
+        refusal = ResourceClassMissing(resource_class)
+    return refusal or provider
 
 
 def replace_inventories(

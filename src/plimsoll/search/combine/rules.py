@@ -100,21 +100,28 @@ def _isolated(plan: Plan) -> Iterator[Scope]:
         yield Scope(tuple([number for number, slot in enumerate(plan.slots) if slot.one_provider]))
 
 
-class _IsolationBits:
-    def __init__(self, tree: TreeBits, scope: Scope) -> None:
-        self.taken: Bits = 0
+class _ExclusionBits:
+    """A provider that is taken excludes others, or itself."""
+
+    def __init__(self, excluded_by: Mapping[Bit, Bits]) -> None:
+        self.excluded_by = excluded_by
+        self.excluded: list[Bits] = [0]
 
     def allowed(self, depth: int, mask: Bits) -> Bits:
-        return mask & ~self.taken
+        return mask & ~self.excluded[-1]
 
     def take(self, depth: int, bit: Bit) -> None:
-        self.taken |= bit
+        self.excluded.append(self.excluded[-1] | self.excluded_by[bit])
 
     def release(self, depth: int, bit: Bit) -> None:
-        self.taken ^= bit
+        self.excluded.pop()
 
     def state(self) -> Hashable:
-        return self.taken
+        return self.excluded[-1]
+
+
+def _isolation_bits(tree: TreeBits, scope: Scope) -> BitRule:
+    return _ExclusionBits({bit: bit for bit in tree.row_of})
 
 
 def _isolation_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
@@ -181,27 +188,12 @@ def _one_per_tree(plan: Plan) -> Iterator[Scope]:
         yield Scope(tuple([number for number, slot in enumerate(plan.slots) if slot.resources]))
 
 
-class _OnePerTreeBits:
-    def __init__(self, tree: TreeBits, scope: Scope) -> None:
-        roots = tree.index.root_by_row()
-        by_root: dict[int, Bits] = {}
-        for bit, row in tree.row_of.items():
-            by_root[roots.item(row)] = by_root.get(roots.item(row), 0) | bit
-        self.others = {bit: by_root[roots.item(row)] ^ bit for bit, row in tree.row_of.items()}
-        """For each provider, the other options of its tree."""
-        self.excluded: list[Bits] = [0]
-
-    def allowed(self, depth: int, mask: Bits) -> Bits:
-        return mask & ~self.excluded[-1]
-
-    def take(self, depth: int, bit: Bit) -> None:
-        self.excluded.append(self.excluded[-1] | self.others[bit])
-
-    def release(self, depth: int, bit: Bit) -> None:
-        self.excluded.pop()
-
-    def state(self) -> Hashable:
-        return self.excluded[-1]
+def _one_per_tree_bits(tree: TreeBits, scope: Scope) -> BitRule:
+    roots = tree.index.root_by_row()
+    by_root: dict[int, Bits] = {}
+    for bit, row in tree.row_of.items():
+        by_root[roots.item(row)] = by_root.get(roots.item(row), 0) | bit
+    return _ExclusionBits({bit: by_root[roots.item(row)] ^ bit for bit, row in tree.row_of.items()})
 
 
 def _one_per_tree_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
@@ -321,7 +313,7 @@ RULES = (
         "group_policy=isolate",
         "two groups with a suffix would have the same provider",
         _isolated,
-        _IsolationBits,
+        _isolation_bits,
         _isolation_columns,
     ),
     Rule(
@@ -335,7 +327,7 @@ RULES = (
         "one provider per tree",
         "several providers of one tree would be needed, which this microversion does not allow",
         _one_per_tree,
-        _OnePerTreeBits,
+        _one_per_tree_bits,
         _one_per_tree_columns,
     ),
     Rule(

@@ -9,7 +9,7 @@ with the number of inventories, not with classes times providers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -103,9 +103,9 @@ class Column:
     def whole(self) -> Numbers:
         whole = self._whole
         if whole is None:
-            # Two threads may both do this, with the same result.
-            whole, self.blocks = concatenate_blocks(self.blocks, np.zeros(0, np.int64))
-            self._whole = whole
+            # Two threads may both do this, with the same result. The new blocks are views: the data exists once.
+            whole = self._whole = np.concatenate(self.blocks) if self.blocks else np.zeros(0, np.int64)
+            self.blocks = tuple(np.split(whole, max(1, len(self.blocks))))
         return whole
 
     def replaced(self, values: Mapping[int, int]) -> Column:
@@ -162,16 +162,6 @@ def rewrite_block(block: Block | None, entries: Mapping[int, tuple[Inventory, in
         step_sizes=frozenset(step_sizes),
     )
     return Block(inventory, free)
-
-
-def concatenate_blocks(
-    blocks: Sequence[NDArray[_T]], empty: NDArray[_T]
-) -> tuple[NDArray[_T], tuple[NDArray[_T], ...]]:
-    """Return the concatenated blocks, and views of it as the new blocks, so that the data exists once."""
-    if not blocks:
-        return empty, ()
-    whole = np.concatenate(blocks)
-    return whole, tuple(np.split(whole, len(blocks)))
 
 
 def group_by_block(rows: Iterable[int]) -> dict[int, list[int]]:
