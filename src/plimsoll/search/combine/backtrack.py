@@ -9,11 +9,16 @@ Some requests still need exponentially many steps; the budget ends them.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 
-from plimsoll.search.budget import Budget
+import numpy as np
+
+from plimsoll.search.budget import Budget, BudgetExceeded
 from plimsoll.search.combine.rules import BitRule, Rule, Scope, rules_of
-from plimsoll.search.combine.tree_options import Bits, TreeBits
+from plimsoll.search.combine.tree_options import Bits, Options, TreeBits
+from plimsoll.search.index.bitset import Numbers
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
 
@@ -61,6 +66,23 @@ class Combiner:
         """Yield the choices of tree number `tree`, given the options of each slot. Raises BudgetExceeded."""
         bits = TreeBits(self.index, self.plan, self.budget, options)
         return _TreeSearch(tree, bits, self.rules, self.dead_ends).choices()
+
+    def table(
+        self, options: Sequence[Options], limit: int, sharing_providers: frozenset[int], round_robin: bool
+    ) -> Numbers:
+        """Return up to `limit` choices of all trees, sorted by tree: one line per choice, its tree in the first column.
+
+        If the budget is exceeded, the choices found so far are returned; the next check raises BudgetExceeded again.
+        """
+        trees = (
+            ((tree, *choice) for choice in self.at(tree, [option.at(tree) for option in options]))
+            for tree in range(len(options[0].count))
+        )
+        found = _take_round_robin(trees) if round_robin else chain.from_iterable(trees)
+        found = islice(_until_exceeded(_without_duplicates(found, sharing_providers)), limit)
+        # Numbers are written to the array one by one: a list of tuples would need ten times the memory.
+        table = np.fromiter(chain.from_iterable(found), np.int64).reshape(-1, 1 + len(options))
+        return table[np.argsort(table[:, 0], kind="stable")]
 
 
 class _TreeSearch:
@@ -132,3 +154,40 @@ class _TreeSearch:
     def _search_state(self, depth: int) -> Hashable:
         """Return a key of the search at this depth: equal keys have the same continuations."""
         return (self.tree, depth, *[rule.state() for rule in self.rules])
+
+
+_TreeChoice = tuple[int, ...]
+"""The number of a tree, and one of its choices."""
+
+
+def _take_round_robin(trees: Iterable[Iterator[_TreeChoice]]) -> Iterator[_TreeChoice]:
+    """Yield one choice of each tree, then a second of each, and so on. A tree is started at its first choice."""
+    while True:
+        unfinished: list[Iterator[_TreeChoice]] = []
+        for tree in trees:
+            found = next(tree, None)
+            if found is not None:
+                yield found
+                unfinished.append(tree)
+        if not unfinished:
+            return
+        trees = unfinished
+
+
+def _without_duplicates(
+    found: Iterator[_TreeChoice], sharing_providers: frozenset[int]
+) -> Iterator[_TreeChoice]:
+    """Only choices made of sharing providers alone can be found at several trees."""
+    yielded: set[Choice] = set()
+    for tree, *rows in found:
+        choice = tuple(rows)
+        if sharing_providers.issuperset(choice):
+            if choice in yielded:
+                continue
+            yielded.add(choice)
+        yield tree, *choice
+
+
+def _until_exceeded(found: Iterator[_TreeChoice]) -> Iterator[_TreeChoice]:
+    with contextlib.suppress(BudgetExceeded):
+        yield from found

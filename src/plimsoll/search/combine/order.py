@@ -10,8 +10,7 @@ other. Trees whose partial choices exceed the memory bound are searched by backt
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -32,9 +31,6 @@ from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
 from plimsoll.search.request import Order
 
-_TreeChoice = tuple[int, Choice]
-"""A tree and one of its choices."""
-
 _MIN_WIDTH = 8
 """Minimum of partial choices that are extended per tree, in case the first ones are dead ends."""
 _MIN_BATCH = 64
@@ -49,8 +45,6 @@ MAX_CELLS = 1 << 19
 """Maximum of partial choices times slots: 4 MB; one step holds about three such tables."""
 MAX_OPTIONS = 1 << 20
 """Maximum of options of all trees that are joined at once."""
-_TABLE_BLOCK = 1024
-"""Number of backtracked choices that are converted to an array at once."""
 _PARTIAL_PER_CHOICE = 64
 """Partial choices in memory per requested choice."""
 
@@ -99,7 +93,9 @@ class _Enumeration:
         self.shuffle = shuffle
         self.budget = budget
         self.shape_memo = shape_memo
-        self.sharing_providers = {row for slot in plan.slots for row in slot.supply.sharing_providers}
+        self.sharing_providers = frozenset(
+            [row for slot in plan.slots for row in slot.supply.sharing_providers]
+        )
         self.max_partial = min(MAX_PARTIAL, MAX_CELLS // len(plan.slots))
 
     def anchors(self) -> Numbers:
@@ -254,29 +250,9 @@ class _Enumeration:
         """Return up to `limit` choices by backtracking; when the limit is reached, all trees count as truncated."""
         options = options_at(self.index, self.plan, anchors, self.budget, self.shuffle)
         combiner = Combiner(self.index, self.plan, self.budget)
-        trees = (
-            ((tree, choice) for choice in combiner.at(tree, [option.at(tree) for option in options]))
-            for tree in range(len(anchors))
-        )
-        found = _take_round_robin(trees) if round_robin else chain.from_iterable(trees)
-        table = self._table(islice(self._skip_duplicates(found) if self.sharing_providers else found, limit))
-        table = table[np.argsort(table[:, 0], kind="stable")]
+        table = combiner.table(options, limit, self.sharing_providers, round_robin)
         nothing = np.zeros(len(anchors), np.int64)
         return ChoiceTable(table[:, 1:], table[:, 0], np.full(len(anchors), len(table) == limit), nothing)
-
-    def _table(self, found: Iterator[_TreeChoice]) -> Numbers:
-        """Return trees and choices as an array, until the budget is exceeded. Tuples need ten times the memory."""
-        blocks = [np.empty((0, 1 + len(self.plan.slots)), np.int64)]
-        block: list[tuple[int, ...]] = []
-        with contextlib.suppress(BudgetExceeded):  # the next check raises it again
-            for tree, choice in found:
-                block.append((tree, *choice))
-                if len(block) == _TABLE_BLOCK:
-                    blocks.append(np.array(block))
-                    block.clear()
-        if block:
-            blocks.append(np.array(block))
-        return np.concatenate(blocks)
 
     def _round_robin(self, parts: Sequence[ChoiceTable]) -> Numbers:
         """Return the choices of all parts, sorted by their rank within their tree."""
@@ -305,27 +281,3 @@ class _Enumeration:
                 keep[place] = True
         once: Numbers = found[keep]
         return once
-
-    def _skip_duplicates(self, found: Iterator[_TreeChoice]) -> Iterator[_TreeChoice]:
-        """Remove duplicates from an iterator."""
-        yielded: set[Choice] = set()
-        for tree, choice in found:
-            if self.sharing_providers.issuperset(choice):
-                if choice in yielded:
-                    continue
-                yielded.add(choice)
-            yield tree, choice
-
-
-def _take_round_robin(trees: Iterable[Iterator[_TreeChoice]]) -> Iterator[_TreeChoice]:
-    """Yield one choice of each tree, then a second of each, and so on. A tree is started at its first choice."""
-    while True:
-        unfinished: list[Iterator[_TreeChoice]] = []
-        for tree in trees:
-            found = next(tree, None)
-            if found is not None:
-                yield found
-                unfinished.append(tree)
-        if not unfinished:
-            return
-        trees = unfinished
