@@ -52,10 +52,6 @@ class FilterCount:
     before: int
     after: int
 
-    @property
-    def removed(self) -> int:
-        return self.before - self.after
-
 
 FilterCounts = list[FilterCount]
 
