@@ -26,44 +26,40 @@ from plimsoll.domain.refusals import (
 def add_inventory(
     draft: Draft, uuid: str, resource_class: str, inventory: Inventory, *, reserve_all: bool
 ) -> Refusal | None:
-    provider = _provider_to_write(draft, uuid, None, resource_class, inventory, reserve_all)
-    if isinstance(provider, Refusal):
-        return provider
-    if resource_class in provider.inventories:
-        return InventoryExists(provider.uuid, resource_class)
-    draft.add(InventoryAdded(provider.uuid, resource_class, inventory, draft.now))
-    draft.raise_generation(provider.uuid)
-    return None
+    provider = draft.world.provider_at_generation(uuid)
+    return _write(draft, provider, InventoryAdded, resource_class, inventory, reserve_all)
 
 
 def change_inventory(
     draft: Draft, uuid: str, generation: int, resource_class: str, inventory: Inventory, *, reserve_all: bool
 ) -> Refusal | None:
-    provider = _provider_to_write(draft, uuid, generation, resource_class, inventory, reserve_all)
-    if isinstance(provider, Refusal):
-        return provider
-    if resource_class not in provider.inventories:
-        return InventoryMissing(provider.uuid, resource_class)
-    draft.add(InventoryChanged(provider.uuid, resource_class, inventory, draft.now))
-    draft.raise_generation(provider.uuid)
-    return None
+    provider = draft.world.provider_at_generation(uuid, generation)
+    return _write(draft, provider, InventoryChanged, resource_class, inventory, reserve_all)
 
 
-def _provider_to_write(
+def _write(
     draft: Draft,
-    uuid: str,
-    generation: int | None,
+    provider: Provider | Refusal,
+    effect: type[InventoryAdded] | type[InventoryChanged],
     resource_class: str,
     inventory: Inventory,
     reserve_all: bool,
-) -> Provider | Refusal:
-    provider = draft.world.provider_at_generation(uuid, generation)
+) -> Refusal | None:
     if isinstance(provider, Refusal):
         return provider
     refusal = _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all=reserve_all)
-    if refusal is None and resource_class not in draft.world.classes:
-        refusal = ResourceClassMissing(resource_class)
-    return refusal or provider
+    if refusal is not None:
+        return refusal
+    if resource_class not in draft.world.classes:
+        return ResourceClassMissing(resource_class)
+    exists = resource_class in provider.inventories
+    if exists and effect is InventoryAdded:
+        return InventoryExists(provider.uuid, resource_class)
+    if not exists and effect is InventoryChanged:
+        return InventoryMissing(provider.uuid, resource_class)
+    draft.add(effect(provider.uuid, resource_class, inventory, draft.now))
+    draft.raise_generation(provider.uuid)
+    return None
 
 
 def replace_inventories(
