@@ -118,25 +118,20 @@ def _candidate(candidate: Candidate, version: Version) -> dict[str, Any]:
 
 def _encode_columns(part: UniformCandidates, *, with_mappings: bool) -> bytearray:
     """Return the JSON of all candidates of a part, each with a comma at its end."""
-    texts_by_column: dict[int, Texts] = {}
-
-    def texts(column: Selection) -> Texts:
-        """Return the uuids as JSON; most columns have allocations and serve a group, and are encoded once."""
-        if id(column) not in texts_by_column:
-            texts_by_column[id(column)] = _uuids.of(column)
-        return texts_by_column[id(column)]
-
+    columns = [column for _, column in part.allocated]
+    columns += [column for _, several in part.served for column in several]
+    texts = {column: _uuids.of(column) for column in set(columns)}
     columns_after_text: list[tuple[bytes, Texts]] = []
     text, before = b'{"allocations":{', b""
     for amounts, column in part.allocated:
-        columns_after_text.append((text + before, texts(column)))
+        columns_after_text.append((text + before, texts[column]))
         text, before = b':{"resources":' + orjson.dumps(amounts) + b"}", b","
     if with_mappings:
         text, before = text + b'},"mappings":{', b""
-        for suffix, columns in part.served:
+        for suffix, several in part.served:
             text += before + orjson.dumps(suffix) + b":["
-            for column in columns:
-                columns_after_text.append((text, texts(column)))
+            for column in several:
+                columns_after_text.append((text, texts[column]))
                 text = b","
             text, before = b"]", b","
     return fill_template(len(part.numbers), columns_after_text, text + b"}}" + _COMMA)
