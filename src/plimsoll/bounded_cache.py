@@ -81,10 +81,6 @@ class BoundedCache(Generic[K, V]):
             self._values[key], self._sizes[key] = value, size
             self._bytes += size
 
-    def discard(self, key: K) -> None:
-        with self._lock:
-            self._drop(key)
-
     def drop_oldest_while(self, condition: Callable[[V], bool]) -> None:
         """Drop entries, the oldest first, up to the first one whose value does not meet the condition."""
         with self._lock:
@@ -93,12 +89,6 @@ class BoundedCache(Generic[K, V]):
                 if not condition(self._values[key]):
                     return
                 self._drop(key)
-
-    def clear(self) -> None:
-        with self._lock:
-            self._values.clear()
-            self._sizes.clear()
-            self._bytes = 0
 
     def __len__(self) -> int:
         return len(self._values)

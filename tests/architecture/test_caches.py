@@ -21,7 +21,6 @@ REASONS = {
     ("cli/config_lint.py", "_old_names"): "of a command, not of the service",
     ("domain/provider.py", "_in_order"): "sets of traits that exist; a name has at most 255 characters",
     ("runtime/memory.py", "_malloc_trim"): "no argument",
-    ("search/filters.py", "admitting"): "a class that exists and a number",
     ("server/headers.py", "_cached_key"): "names of headers, short ones only",
     ("storage/dialects/collation.py", "ratio_in_single_precision"): "a number",
     ("storage/dialects/collation.py", "self._cached_key"): "texts of at most 64 characters",

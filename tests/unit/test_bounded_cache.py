@@ -54,17 +54,6 @@ def test_a_value_that_exceeds_the_whole_cache_is_not_stored_and_drops_nothing_bu
     assert cache.get("b") is None
 
 
-def test_discarded_and_cleared_entries_take_no_bytes() -> None:
-    cache: BoundedCache[str, str] = BoundedCache(10, 10_000)
-    cache.put("a", "1")
-    cache.put("b", "2")
-    cache.discard("a")
-    cache.discard("a")
-    assert (cache.get("a"), cache.get("b")) == (None, "2")
-    cache.clear()
-    assert (len(cache), cache.size) == (0, 0)
-
-
 def test_the_oldest_entries_are_dropped_up_to_the_first_that_does_not_meet_the_condition() -> None:
     cache: BoundedCache[str, int] = BoundedCache(10, 10_000)
     for key, value in (("a", 1), ("b", 2), ("c", 5), ("d", 1)):
@@ -82,15 +71,14 @@ def test_threads_that_store_together_keep_the_count_of_bytes_right() -> None:
         numbers = random.Random(seed)
         for _ in range(3_000):
             cache.put(numbers.randrange(200), "v" * numbers.randrange(500))
-            cache.discard(numbers.randrange(200))
+            cache.drop_oldest_while(lambda value: len(value) < 250)
 
     threads = [threading.Thread(target=store, args=(seed,)) for seed in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for key in range(200):
-        cache.discard(key)
+    cache.drop_oldest_while(lambda _: True)
     assert (len(cache), cache.size) == (0, 0)
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -61,10 +62,10 @@ class Holding:
         return None if self.consumer is None else self.consumer.account
 
     def with_class_renamed(self, name: str, new_name: str) -> Holding:
-        return Holding(
-            self.consumer,
-            _with_class_renamed(self.allocations, name, new_name),
-            _with_class_renamed(self.orphans, name, new_name),
+        return replace(
+            self,
+            allocations=_with_class_renamed(self.allocations, name, new_name),
+            orphans=_with_class_renamed(self.orphans, name, new_name),
         )
 
 

@@ -8,6 +8,7 @@ Decisions use it, so that the world in memory always equals the data in the data
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from plimsoll.domain.inventory import Inventory
@@ -39,14 +40,8 @@ class DatabaseSemantics:
 
     def inventory(self, inventory: Inventory, written_at: datetime) -> Inventory:
         """Return the inventory as it is read back after it was written at this time."""
-        return Inventory(
-            inventory.total,
-            inventory.reserved,
-            inventory.min_unit,
-            inventory.max_unit,
-            inventory.step_size,
-            self.ratio(inventory.allocation_ratio),
-            written_at,
+        return replace(
+            inventory, allocation_ratio=self.ratio(inventory.allocation_ratio), modified_at=written_at
         )
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rpds import HashTrieMap
 
-from plimsoll.domain.catalog import CatalogEntry
+from plimsoll.domain.catalog import Catalog, CatalogEntry
 from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
@@ -54,13 +54,26 @@ class _AtProvider(Effect):
     def providers(self, world: World) -> Iterable[str]:
         return (self.provider,)
 
+    def changed(self, world: World, **fields: Any) -> World:
+        """Return the world with other values of these fields of the provider."""
+        return world.with_changed_provider(replace(world.providers[self.provider], **fields))
+
 
 # Providers and trees
 
 
 @value
-class ProviderAdded(Effect):
+class _OfProvider(Effect):
+    """Base class of effects that create, remove or move a provider, or change its name."""
+
     uuid: str
+
+    def providers(self, world: World) -> Iterable[str]:
+        return (self.uuid,)
+
+
+@value
+class ProviderAdded(_OfProvider):
     name: str
     parent: str | None
     root: str
@@ -80,28 +93,20 @@ class ProviderAdded(Effect):
             )
         )
 
-    def providers(self, world: World) -> Iterable[str]:
-        return (self.uuid,)
-
 
 @value
-class ProviderRenamed(Effect):
-    uuid: str
+class ProviderRenamed(_OfProvider):
     name: str
     at: datetime
 
     def apply(self, world: World) -> World:
         return world.with_provider(replace(world.providers[self.uuid], name=self.name, modified_at=self.at))
 
-    def providers(self, world: World) -> Iterable[str]:
-        return (self.uuid,)
-
 
 @value
-class ProviderMoved(Effect):
+class ProviderMoved(_OfProvider):
     """A provider gets another parent, or none; it and its descendants get the new root."""
 
-    uuid: str
     parent: str | None
     root: str
     subtree: tuple[str, ...]
@@ -119,14 +124,9 @@ class ProviderMoved(Effect):
 
 
 @value
-class ProviderRemoved(Effect):
-    uuid: str
-
+class ProviderRemoved(_OfProvider):
     def apply(self, world: World) -> World:
         return world.without_provider(self.uuid)
-
-    def providers(self, world: World) -> Iterable[str]:
-        return (self.uuid,)
 
 
 @value
@@ -135,9 +135,8 @@ class GenerationRaised(_AtProvider):
     at: datetime
 
     def apply(self, world: World) -> World:
-        provider = world.providers[self.provider]
-        assert self.generation == provider.generation + 1
-        return world.with_changed_provider(provider.changed(self.generation, modified_at=self.at))
+        assert self.generation == world.providers[self.provider].generation + 1
+        return self.changed(world, generation=self.generation, modified_at=self.at)
 
 
 # Inventories, traits and aggregates of a provider
@@ -154,7 +153,7 @@ class _InventoryWritten(_AtProvider):
         # Store the value as the database returns it: followers read it from there.
         written = world.semantics.inventory(self.inventory, self.at)
         inventories = {**provider.inventories, self.resource_class: written}
-        return world.with_changed_provider(provider.changed(inventories=inventories))
+        return self.changed(world, inventories=inventories)
 
 
 @value
@@ -174,7 +173,7 @@ class InventoryRemoved(_AtProvider):
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
         remaining = {name: inv for name, inv in provider.inventories.items() if name != self.resource_class}
-        return world.with_changed_provider(provider.changed(inventories=remaining))
+        return self.changed(world, inventories=remaining)
 
 
 @value
@@ -182,7 +181,7 @@ class TraitsSet(_AtProvider):
     traits: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_changed_provider(world.providers[self.provider].changed(traits=self.traits))
+        return self.changed(world, traits=self.traits)
 
 
 @value
@@ -190,7 +189,7 @@ class AggregatesSet(_AtProvider):
     aggregates: frozenset[str]
 
     def apply(self, world: World) -> World:
-        return world.with_changed_provider(world.providers[self.provider].changed(aggregates=self.aggregates))
+        return self.changed(world, aggregates=self.aggregates)
 
 
 # Consumers and their allocations
@@ -209,9 +208,10 @@ class AllocationsReplaced(Effect):
     def apply(self, world: World) -> World:
         providers, key = world.providers, world.semantics.key
         for uuid, used in self._used_after(providers).items():
-            providers = providers.insert(uuid, providers[uuid].changed(used=used))
+            providers = providers.insert(uuid, replace(providers[uuid], used=used))
         usages = without_holding(world.usages, key, self.account_before, self.before)
-        return world.with_claims(providers, with_holding(usages, key, self.account_after, self.after))
+        usages = with_holding(usages, key, self.account_after, self.after)
+        return replace(world, providers=providers, usages=usages)
 
     def providers(self, world: World) -> Iterable[str]:
         return {allocation.provider for allocation in (*self.before, *self.after)}
@@ -252,13 +252,19 @@ class ConsumerRemoved(Effect):
 
 
 @value
-class ClassAdded(Effect):
+class _NameAdded(Effect):
     name: str
     at: datetime
     id: int
 
+    def added_to(self, catalog: Catalog) -> Catalog:
+        return catalog.with_entries(CatalogEntry(self.id, self.name, self.at))
+
+
+@value
+class ClassAdded(_NameAdded):
     def apply(self, world: World) -> World:
-        return replace(world, classes=world.classes.with_entries(CatalogEntry(self.id, self.name, self.at)))
+        return replace(world, classes=self.added_to(world.classes))
 
 
 @value
@@ -307,13 +313,9 @@ class ClassRemoved(Effect):
 
 
 @value
-class TraitAdded(Effect):
-    name: str
-    at: datetime
-    id: int
-
+class TraitAdded(_NameAdded):
     def apply(self, world: World) -> World:
-        return replace(world, traits=world.traits.with_entries(CatalogEntry(self.id, self.name, self.at)))
+        return replace(world, traits=self.added_to(world.traits))
 
 
 @value
@@ -325,14 +327,9 @@ class TraitRemoved(Effect):
 
 
 @value
-class ConsumerTypeAdded(Effect):
-    name: str
-    at: datetime
-    id: int
-
+class ConsumerTypeAdded(_NameAdded):
     def apply(self, world: World) -> World:
-        types = world.consumer_types.with_entries(CatalogEntry(self.id, self.name, self.at))
-        return replace(world, consumer_types=types)
+        return replace(world, consumer_types=self.added_to(world.consumer_types))
 
 
 @value

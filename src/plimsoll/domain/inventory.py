@@ -2,7 +2,8 @@
 
 """The inventory of one resource class of a provider, and the capacity rule.
 
-All other code that checks capacity, including the columns of the search, is tested against `Inventory.admits`.
+Claims call `Inventory.admits`. The columns and the combination of the search, and the SQL check of `db verify`, have
+forms of their own, which are tested against it.
 """
 
 from __future__ import annotations
@@ -37,10 +38,6 @@ class Inventory:
         """Return whether min_unit, max_unit and step_size allow an allocation of this amount."""
         return self.min_unit <= amount <= self.max_unit and amount % self.step_size == 0
 
-    def can_hold(self, used: int) -> bool:
-        """Return whether the sum of all allocations may be `used`."""
-        return used <= self.capacity
-
     def admits(self, amount: int, used: int) -> bool:
         """Return whether an allocation of this amount is allowed and fits in addition to `used`."""
-        return self.allows_amount(amount) and self.can_hold(used + amount)
+        return self.allows_amount(amount) and used + amount <= self.capacity

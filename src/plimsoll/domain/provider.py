@@ -41,41 +41,9 @@ class Provider:
     aggregates: frozenset[str] = frozenset()
     modified_at: datetime | None = field(default=None, compare=False)
 
-    @property
-    def is_root(self) -> bool:
-        return self.parent is None
-
-    @property
-    def shares(self) -> bool:
-        return SHARING_TRAIT in self.traits
-
     def listed_traits(self) -> tuple[str, ...]:
         """Return the traits in a stable order: standard traits first, then by name."""
         return _in_order(self.traits)
-
-    def changed(
-        self,
-        generation: int | None = None,
-        inventories: Mapping[str, Inventory] | None = None,
-        used: Mapping[str, int] | None = None,
-        traits: frozenset[str] | None = None,
-        aggregates: frozenset[str] | None = None,
-        modified_at: datetime | None = None,
-    ) -> Provider:
-        """Return a copy with new values of the fields that writes change often; several times faster than `replace`."""
-        return Provider(
-            self.id,
-            self.uuid,
-            self.name,
-            self.root,
-            self.parent,
-            self.generation if generation is None else generation,
-            self.inventories if inventories is None else inventories,
-            self.used if used is None else used,
-            self.traits if traits is None else traits,
-            self.aggregates if aggregates is None else aggregates,
-            self.modified_at if modified_at is None else modified_at,
-        )
 
     def used_of(self, resource_class: str) -> int:
         return self.used.get(resource_class, 0)

@@ -137,20 +137,36 @@ class World:
         names = names.insert(self.semantics.key(provider.name), provider.uuid)
         trees = trees.insert(provider.root, (*trees.get(provider.root, ()), provider.uuid))
         last_id = max(self.last_provider_id, provider.id)
-        return replace(self, providers=providers, uuid_by_name=names, trees=trees, last_provider_id=last_id)
+        after = replace(self, providers=providers, uuid_by_name=names, trees=trees, last_provider_id=last_id)
+        assert provider.root in providers, "a provider without its root"
+        after._assert_same_growth(self)
+        return after
 
     def with_changed_provider(self, provider: Provider) -> World:
         """Replace an existing provider whose name and root have not changed."""
-        return self.with_claims(self.providers.insert(provider.uuid, provider), self.usages)
+        before = self.providers[provider.uuid]
+        assert before.id == provider.id, "another provider with the same uuid"
+        assert before.name == provider.name, "a changed name needs with_provider"
+        assert before.root == provider.root, "a changed root needs with_provider"
+        return replace(self, providers=self.providers.insert(provider.uuid, provider))
 
     def without_provider(self, uuid: str) -> World:
         gone = self.providers[uuid]
-        return replace(
+        after = replace(
             self,
             providers=self.providers.remove(uuid),
             uuid_by_name=self.uuid_by_name.remove(self.semantics.key(gone.name)),
             trees=_tree_without(self.trees, gone),
         )
+        assert gone.uuid == gone.root or gone.root in after.providers, "a provider without its root"
+        after._assert_same_growth(self)
+        return after
+
+    def _assert_same_growth(self, before: World) -> None:
+        """Assert that as many names as providers were added or removed."""
+        assert len(self.providers) - len(before.providers) == len(self.uuid_by_name) - len(
+            before.uuid_by_name
+        ), "names and providers differ"
 
     def with_last_ids(self, last_ids: LastIds) -> World:
         """Return the same world; new objects get higher ids than these."""
@@ -159,20 +175,6 @@ class World:
             traits=self.traits.with_last_id(last_ids.trait),
             consumer_types=self.consumer_types.with_last_id(last_ids.consumer_type),
             last_provider_id=max(self.last_provider_id, last_ids.provider),
-        )
-
-    def with_claims(self, providers: HashTrieMap[str, Provider], usages: Usages) -> World:
-        """Return a world with the parts that a claim changes; several times faster than `replace`."""
-        return World(
-            providers,
-            self.uuid_by_name,
-            self.trees,
-            self.classes,
-            self.traits,
-            self.consumer_types,
-            usages,
-            self.semantics,
-            self.last_provider_id,
         )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from plimsoll.domain.values import value
@@ -52,10 +51,6 @@ class FilterCount:
     step: Filter
     before: int
     after: int
-
-    @property
-    def removed(self) -> int:
-        return self.before - self.after
 
 
 FilterCounts = list[FilterCount]
@@ -261,6 +256,3 @@ class Admits:
 
 
 Step: TypeAlias = Filter | Admits
-
-admitting = lru_cache(maxsize=1024)(Admits)
-"""Cached constructor: most requests use the same few amounts."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from plimsoll.domain.world import World
+from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.search.budget import Budget
 from plimsoll.search.combine.assemble import slots_with_resources, sum_resources, uniform_parts
 from plimsoll.search.combine.order import find_choices
@@ -30,9 +31,18 @@ MAX_ENTRIES = 400_000
 
 
 def find_candidates(
-    world: World, index: Index, request: CandidatesRequest, order: Order, budget: Budget | None = None
+    world: World,
+    index: Index,
+    request: CandidatesRequest,
+    order: Order,
+    budget: Budget | None = None,
+    *,
+    fast_paths: FastPaths = ALL,
 ) -> Candidates | NameMissing:
-    """Return the candidates in `index`, the index of `world`. Raises BudgetExceeded if none was found in time."""
+    """Return the candidates in `index`, the index of `world`. Raises BudgetExceeded if none was found in time.
+
+    With a limit, `fast_paths` may change which candidates are found and their order, without one only the order.
+    """
     budget = budget or Budget()
     found = _plan(world, index, request, budget)
     if found is None:
@@ -42,7 +52,8 @@ def find_candidates(
     limit, max_candidates = _limits(request, order, len(found.slots))
     if index.flat:
         return _flat_candidates(index, found, order, max_candidates if limit is None else limit)
-    return _tree_candidates(index, found, order, limit, max_candidates, budget)
+    chosen = find_choices(index, found, order, limit, max_candidates, budget, fast_paths)
+    return _tree_candidates(index, found, chosen, is_complete=not budget.is_exceeded)
 
 
 def _plan(
@@ -105,11 +116,8 @@ def _flat_candidates(index: Index, found: Plan, order: Order, limit: int) -> Can
     )
 
 
-def _tree_candidates(
-    index: Index, found: Plan, order: Order, limit: int | None, max_candidates: int, budget: Budget
-) -> Candidates:
-    """Return the candidates found by combining the providers of each tree."""
-    chosen = find_choices(index, found, order, limit, max_candidates, budget)
+def _tree_candidates(index: Index, found: Plan, chosen: Numbers, is_complete: bool) -> Candidates:
+    """Return the candidates of choices, which combine the providers of each tree."""
     allocated_rows = _distinct(chosen[:, slots_with_resources(found.slots)], index.size)
     summarised_rows = (
         allocated_rows
@@ -123,7 +131,7 @@ def _tree_candidates(
     return Candidates(
         requests=CandidateList(len(chosen), len(found.slots), parts),
         providers=Selection(index, summarised_rows),
-        is_complete=not budget.is_exceeded,
+        is_complete=is_complete,
     )
 
 

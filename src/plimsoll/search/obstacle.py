@@ -10,6 +10,7 @@ from __future__ import annotations
 from plimsoll.domain.world import World
 from plimsoll.search import filters
 from plimsoll.search.budget import Budget
+from plimsoll.search.combine.rules import rules_of
 from plimsoll.search.filters import FilterCounts
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import NameMissing, Plan, allowed_roots, plan_group, plan_request
@@ -37,9 +38,11 @@ def obstacle(world: World, index: Index, request: CandidatesRequest, budget: Bud
         if not anchors:
             return f"no tree of providers serves {_named(group)} and the groups before it"
         parts.append(part)
-    if plan_request(index, request, parts, budget) is None:
+    plan = plan_request(index, request, parts, budget)
+    if plan is None:
         return "no tree of providers has room for all groups together"
-    return "no combination of providers meets all groups together" + _rules(request)
+    rules = ", ".join(dict.fromkeys(rule.name for rule, _ in rules_of(plan)))
+    return f"no combination of providers meets all rules between the groups ({rules})"
 
 
 def _obstacle_of_group(world: World, index: Index, group: Group, counts: FilterCounts) -> str:
@@ -60,10 +63,3 @@ def _obstacle_of_group(world: World, index: Index, group: Group, counts: FilterC
 
 def _named(group: Group) -> str:
     return f"group {group.suffix!r}" if group.suffix else "the group without suffix"
-
-
-def _rules(request: CandidatesRequest) -> str:
-    rules = [f"group_policy={request.group_policy}"] if request.group_policy else []
-    if request.same_subtrees:
-        rules.append("same_subtree")
-    return f" ({', '.join(rules)})" if rules else ""

@@ -54,22 +54,6 @@ class Plan:
                 wanted.setdefault(resource_class, []).append(number)
         return {name: tuple(numbers) for name, numbers in wanted.items() if len(numbers) > 1}
 
-    def slots_of_group(self, suffix: str) -> tuple[int, ...]:
-        """Return the numbers of the slots of a group."""
-        return tuple([number for number, slot in enumerate(self.slots) if slot.suffix == suffix])
-
-    def subtree_numbers(self) -> list[tuple[int, ...]]:
-        """Return, for each same_subtree, the numbers of its slots. A subtree with one slot needs no check."""
-        if not self.subtrees:
-            return []
-        by_suffix: dict[str, list[int]] = {}
-        for number, slot in enumerate(self.slots):
-            by_suffix.setdefault(slot.suffix, []).append(number)
-        found = [
-            tuple([n for suffix in subtree for n in by_suffix.get(suffix, ())]) for subtree in self.subtrees
-        ]
-        return [numbers for numbers in found if len(numbers) > 1]
-
 
 def unknown_trait(world: World, names: Iterable[str]) -> TraitsMissing | None:
     for name in sorted(names):

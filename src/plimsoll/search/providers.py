@@ -70,5 +70,5 @@ def _filters(world: World, index: Index, request: ProvidersRequest) -> list[Step
     missing = unknown_class(world, request.resources)
     if missing is not None:
         return missing
-    steps += starmap(filters.admitting, request.resources.items())
+    steps += starmap(filters.Admits, request.resources.items())
     return steps

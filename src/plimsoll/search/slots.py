@@ -87,7 +87,7 @@ def _supply_of_one(
         steps.append(filters.NotMemberOf(wanted.not_member_of))
     if wanted.forbidden:
         steps.append(filters.LacksTraits(wanted.forbidden))
-    steps += starmap(filters.admitting, group.resources.items())
+    steps += starmap(filters.Admits, group.resources.items())
     rows = apply_filters(index, index.live, steps, counts)
     return _supply(index, rows, rows & index.sharing, roots)
 
@@ -109,7 +109,7 @@ def _supply_of_class(
     if wanted.forbidden:
         steps.append(filters.LacksTraits(wanted.forbidden))
     steps += map(filters.HasTrait, wanted.required)
-    steps.append(filters.admitting(resource_class, amount))
+    steps.append(filters.Admits(resource_class, amount))
     rows = apply_filters(index, index.live, steps, counts)
     sharing = rows & index.sharing if tree is None else NONE
     if wanted.not_member_of:

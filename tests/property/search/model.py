@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from plimsoll.domain.provider import Provider
+from plimsoll.domain.provider import SHARING_TRAIT, Provider
 from plimsoll.domain.world import World
 from plimsoll.search.request import CandidatesRequest, Conditions, Group
 
@@ -25,7 +25,7 @@ Mapped = frozenset[tuple[str, frozenset[str]]]
 def candidates(world: World, request: CandidatesRequest) -> set[tuple[Served, Mapped]]:
     found = set()
     for anchor in world.providers.values():
-        if anchor.is_root and _is_wanted_root(anchor, request):
+        if anchor.parent is None and _is_wanted_root(anchor, request):
             parts = [list(_assignments(world, anchor, group)) for group in request.groups]
             for assignments in product(*parts):
                 if _meets_rules(world, request, assignments):
@@ -35,7 +35,7 @@ def candidates(world: World, request: CandidatesRequest) -> set[tuple[Served, Ma
 
 def summarised(world: World, request: CandidatesRequest, found: set[tuple[Served, Mapped]]) -> set[str]:
     allocated_from = {uuid for served, _ in found for uuid, _, _ in served}
-    if not request.nested and any(not provider.is_root for provider in world.providers.values()):
+    if not request.nested and any(provider.parent is not None for provider in world.providers.values()):
         return allocated_from
     return {
         p.uuid
@@ -74,7 +74,7 @@ def _assignments(world: World, anchor: Provider, group: Group) -> Iterator[Assig
 
 
 def _serves_by_sharing(world: World, provider: Provider, anchor: Provider) -> bool:
-    return provider.shares and any(
+    return SHARING_TRAIT in provider.traits and any(
         provider.aggregates & other.aggregates for other in world.tree(anchor.uuid)
     )
 

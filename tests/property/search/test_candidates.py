@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.search.combine import order
 from plimsoll.search.find import find_candidates
 from plimsoll.search.index.index import Index
@@ -26,19 +27,30 @@ orders = st.builds(
 )
 
 
+WITHOUT_VECTORISED = FastPaths.without(["vectorised"])
+WITHOUT_SHAPE_MEMO = FastPaths.without(["shape_memo"])
+
+
 @pytest.fixture(
-    params=[("vectorised", 1 << 18, 8), ("width 1", 1 << 18, 1), ("mixed", 12, 1), ("backtracking", 0, 8)],
+    params=[
+        ("vectorised", 1 << 18, 8, ALL),
+        ("width 1", 1 << 18, 1, ALL),
+        ("mixed", 12, 1, ALL),
+        ("tables too large", 0, 8, ALL),
+        ("without shape_memo", 1 << 18, 8, WITHOUT_SHAPE_MEMO),
+        ("without vectorised", 1 << 18, 8, WITHOUT_VECTORISED),
+    ],
     ids=lambda combination_method: combination_method[0],
     scope="module",
     autouse=True,
 )
-def combination_method(request: pytest.FixtureRequest) -> Iterator[None]:
+def fast_paths(request: pytest.FixtureRequest) -> Iterator[FastPaths]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(order, "MAX_PARTIAL", request.param[1])
         patch.setattr(order, "_MIN_WIDTH", request.param[2])
         patch.setattr(order, "_MIN_BATCH", 2)
         patch.setattr(order, "_MAX_BATCH", 2)
-        yield
+        yield request.param[3]
 
 
 def contents_of(candidate: Candidate) -> tuple[model.Served, model.Mapped]:
@@ -53,20 +65,24 @@ def contents_of(candidate: Candidate) -> tuple[model.Served, model.Mapped]:
     )
 
 
-def search(case: Case, order: Order, limit: int | None = None) -> Candidates:
+def search(case: Case, order: Order, fast_paths: FastPaths, limit: int | None = None) -> Candidates:
     providers, request = case
     request = replace(request, limit=limit)
-    found = find_candidates(world_of(providers), Index.build(providers), request, order)
+    found = find_candidates(
+        world_of(providers), Index.build(providers), request, order, fast_paths=fast_paths
+    )
     assert isinstance(found, Candidates)
     return found
 
 
 @settings(max_examples=200, deadline=None)
-@given(cases(), orders)
-def test_everything_that_fits_is_found_once_and_nothing_else(case: Case, order: Order) -> None:
+@given(case=cases(), order=orders)
+def test_everything_that_fits_is_found_once_and_nothing_else(
+    case: Case, order: Order, fast_paths: FastPaths
+) -> None:
     world, request = world_of(case[0]), case[1]
     expected = model.candidates(world, request)
-    found = search(case, order)
+    found = search(case, order, fast_paths)
     candidates = [contents_of(candidate) for candidate in found.requests]
     assert set(candidates) == expected
     assert len(candidates) == len(expected)
@@ -76,11 +92,13 @@ def test_everything_that_fits_is_found_once_and_nothing_else(case: Case, order: 
 
 
 @settings(max_examples=100, deadline=None)
-@given(cases(), orders, st.integers(1, 12))
-def test_a_limit_bounds_the_candidates_and_their_summaries(case: Case, order: Order, limit: int) -> None:
+@given(case=cases(), order=orders, limit=st.integers(1, 12))
+def test_a_limit_bounds_the_candidates_and_their_summaries(
+    case: Case, order: Order, limit: int, fast_paths: FastPaths
+) -> None:
     world, request = world_of(case[0]), case[1]
     expected = model.candidates(world, request)
-    found = search(case, order, limit)
+    found = search(case, order, fast_paths, limit)
     candidates = {contents_of(candidate) for candidate in found.requests}
     assert candidates <= expected
     assert len(candidates) == len(found.requests) == min(limit, len(expected))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
-from plimsoll.search.index import blocks, class_columns, provider_table
+from plimsoll.search.index import blocks, class_columns, table
 from plimsoll.search.index import index as index_module
 from plimsoll.search.index.bitset import numbers_of
 from plimsoll.search.index.index import Change, Claim, Index
@@ -36,15 +36,14 @@ def used(inventories: dict[str, Inventory]) -> st.SearchStrategy[dict[str, int]]
 
 @pytest.fixture(autouse=True, params=[0, 3, 9], ids=["dense", "mixed", "sparse"], scope="module")
 def small_blocks(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Use blocks of four rows, so that ten providers fill several, in dense and sparse form; few usages are pending."""
+    """Use blocks of four rows, so that ten providers fill several, in dense and sparse form."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (("BLOCK_BITS", 2), ("BLOCK", 4), ("SPARSE", request.param)):
             patch.setattr(blocks, name, value)
         patch.setattr(index_module, "_MAX_VACANT", 4)
-        patch.setattr(class_columns, "_MAX_PENDING", 4)
         patch.setattr(class_columns, "_MAX_CHANGED", 2)
-        patch.setattr(provider_table, "CHUNK_BITS", 2)
-        patch.setattr(provider_table, "CHUNK", 4)
+        patch.setattr(table, "CHUNK_BITS", 2)
+        patch.setattr(table, "CHUNK", 4)
         yield
 
 
@@ -68,15 +67,19 @@ def contents_of(index: Index) -> dict[str, object]:
         "traits": {trait: names(index.with_trait(trait)) for trait in [*TRAITS, SHARING_TRAIT]},
         "aggregates": {aggregate: names(index.in_aggregate(aggregate)) for aggregate in AGGREGATES},
         "children": names(index.children),
-        "labels": {uuid: index.labels()[index.row(uuid)].rstrip() for uuid in providers},
+        "uuids": {uuid: index.uuids.value(index.row(uuid)) for uuid in providers},
         "trees": {
             p.uuid: names(index.rows_of_trees(1 << index.row(p.uuid)))
             for p in providers.values()
-            if p.is_root
+            if p.parent is None
         },
         "roots": {uuid: names(index.roots_of(1 << index.row(uuid))) for uuid in providers},
         "parents": {uuid: parents[index.row(uuid)] >= 0 for uuid in providers},
-        "anchors": {uuid: names(index.anchors(index.row(uuid))) for uuid, p in providers.items() if p.shares},
+        "anchors": {
+            uuid: names(index.anchors(index.row(uuid)))
+            for uuid, p in providers.items()
+            if SHARING_TRAIT in p.traits
+        },
         "stocks": stocks,
         "rooms": {
             (uuid, name): index.class_column(name).room(index.row(uuid))
@@ -93,13 +96,17 @@ def expected(providers: dict[str, Provider]) -> dict[str, object]:
         "providers": providers,
         "traits": {t: frozenset(p.uuid for p in known if t in p.traits) for t in [*TRAITS, SHARING_TRAIT]},
         "aggregates": {a: frozenset(p.uuid for p in known if a in p.aggregates) for a in AGGREGATES},
-        "children": frozenset(p.uuid for p in known if not p.is_root),
-        "labels": {p.uuid: f'"{p.uuid}"'.encode() for p in known},
-        "trees": {p.uuid: frozenset(q.uuid for q in known if q.root == p.uuid) for p in known if p.is_root},
+        "children": frozenset(p.uuid for p in known if p.parent is not None),
+        "uuids": {p.uuid: p.uuid for p in known},
+        "trees": {
+            p.uuid: frozenset(q.uuid for q in known if q.root == p.uuid) for p in known if p.parent is None
+        },
         "roots": {p.uuid: frozenset([p.root]) for p in known},
         "parents": {p.uuid: p.parent is not None for p in known},
         "anchors": {
-            p.uuid: frozenset(q.root for q in known if p.aggregates & q.aggregates) for p in known if p.shares
+            p.uuid: frozenset(q.root for q in known if p.aggregates & q.aggregates)
+            for p in known
+            if SHARING_TRAIT in p.traits
         },
         "stocks": {
             (name, amount): frozenset(

@@ -57,7 +57,7 @@ def test_inventory_units_and_capacity_are_counted_separately() -> None:
     rows = apply_filters(INDEX, INDEX.live, [filters.Admits("VCPU", 2)], counts)
     assert numbers_of(rows, INDEX.size).tolist() == [INDEX.row("a")]
     assert rows == apply_filters(INDEX, INDEX.live, [filters.Admits("VCPU", 2)])
-    assert [(count.step.reason, count.removed) for count in counts] == [
+    assert [(count.step.reason, count.before - count.after) for count in counts] == [
         (Reason.NO_INVENTORY, 2),
         (Reason.UNITS, 1),
         (Reason.CAPACITY, 1),

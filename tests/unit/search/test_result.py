@@ -2,7 +2,6 @@
 
 """Candidates in columns equal candidates built one by one."""
 
-import json
 from collections import Counter
 
 from plimsoll.search.result import Candidate, CandidateList
@@ -37,15 +36,6 @@ def test_columns_and_candidates_agree() -> None:
     ]
     assert len(list(found.parts())) == 3, "in each of the three candidates, different slots share a provider"
     assert from_columns(found) == list(found) == [found[0], *found[1:]]
-
-
-def test_a_column_has_uuids_as_json_text_of_one_width() -> None:
-    found = CLOUD.candidates(group("VCPU:1")).requests
-    ((amounts, column),) = next(iter(found.parts())).allocated
-    assert amounts == {"VCPU": 1}
-    written = [json.loads(label) for label in column.labels().tolist()]
-    assert written == [candidate.allocations[0][0] for candidate in found]
-    assert len({len(label) for label in column.labels().tolist()}) == 1
 
 
 def test_there_may_be_no_candidates() -> None:

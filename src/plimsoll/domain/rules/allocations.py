@@ -215,17 +215,16 @@ def _check_amounts(
         inventory = provider.inventories.get(resource_class)
         if inventory is None:
             return NoSuchInventory((uuid,), (resource_class,))
-        if not inventory.allows_amount(amount):
-            return UnitsViolated(
-                uuid, resource_class, amount, inventory.min_unit, inventory.max_unit, inventory.step_size
-            )
         key = uuid, resource_class
+        used = provider.used.get(resource_class, 0) + changes.get(key, 0)
         change = changes[key] = changes.get(key, 0) + amount
-        used = provider.used.get(resource_class, 0) + change
-        if change > 0 and not inventory.can_hold(used):
-            return CapacityExceeded(
-                uuid, provider.name, resource_class, amount, used - amount, inventory.capacity
-            )
+        if not inventory.admits(amount, used):
+            if not inventory.allows_amount(amount):
+                return UnitsViolated(
+                    uuid, resource_class, amount, inventory.min_unit, inventory.max_unit, inventory.step_size
+                )
+            if change > 0:  # a claim that does not raise the usage is granted, whatever the capacity
+                return CapacityExceeded(uuid, provider.name, resource_class, amount, used, inventory.capacity)
         draft.pause()
     return None
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.effects import InventoryAdded, InventoryChanged, InventoryRemoved
 from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import (
     InventoryExists,
     InventoryInUse,
@@ -26,24 +27,24 @@ def add_inventory(
     draft: Draft, uuid: str, resource_class: str, inventory: Inventory, *, reserve_all: bool
 ) -> Refusal | None:
     provider = draft.world.provider_at_generation(uuid)
-    if isinstance(provider, Refusal):
-        return provider
-    refusal = _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all=reserve_all)
-    if refusal is not None:
-        return refusal
-    if resource_class not in draft.world.classes:
-        return ResourceClassMissing(resource_class)
-    if resource_class in provider.inventories:
-        return InventoryExists(provider.uuid, resource_class)
-    draft.add(InventoryAdded(provider.uuid, resource_class, inventory, draft.now))
-    draft.raise_generation(provider.uuid)
-    return None
+    return _write(draft, provider, InventoryAdded, resource_class, inventory, reserve_all)
 
 
 def change_inventory(
     draft: Draft, uuid: str, generation: int, resource_class: str, inventory: Inventory, *, reserve_all: bool
 ) -> Refusal | None:
     provider = draft.world.provider_at_generation(uuid, generation)
+    return _write(draft, provider, InventoryChanged, resource_class, inventory, reserve_all)
+
+
+def _write(
+    draft: Draft,
+    provider: Provider | Refusal,
+    effect: type[InventoryAdded] | type[InventoryChanged],
+    resource_class: str,
+    inventory: Inventory,
+    reserve_all: bool,
+) -> Refusal | None:
     if isinstance(provider, Refusal):
         return provider
     refusal = _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all=reserve_all)
@@ -51,9 +52,12 @@ def change_inventory(
         return refusal
     if resource_class not in draft.world.classes:
         return ResourceClassMissing(resource_class)
-    if resource_class not in provider.inventories:
+    exists = resource_class in provider.inventories
+    if exists and effect is InventoryAdded:
+        return InventoryExists(provider.uuid, resource_class)
+    if not exists and effect is InventoryChanged:
         return InventoryMissing(provider.uuid, resource_class)
-    draft.add(InventoryChanged(provider.uuid, resource_class, inventory, draft.now))
+    draft.add(effect(provider.uuid, resource_class, inventory, draft.now))
     draft.raise_generation(provider.uuid)
     return None
 

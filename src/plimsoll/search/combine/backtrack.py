@@ -9,18 +9,16 @@ Some requests still need exponentially many steps; the budget ends them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+import contextlib
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 
-from plimsoll.search.budget import Budget
-from plimsoll.search.combine.rules import (
-    Bits,
-    Capacity,
-    Isolation,
-    OnePerTree,
-    RequiredTraits,
-    Rule,
-    SameSubtree,
-)
+import numpy as np
+
+from plimsoll.search.budget import Budget, BudgetExceeded
+from plimsoll.search.combine.rules import BitRule, Rule, Scope, rules_of
+from plimsoll.search.combine.tree_options import Bits, Options, TreeBits
+from plimsoll.search.index.bitset import Numbers
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
 
@@ -62,100 +60,58 @@ class Combiner:
         self.plan = plan
         self.budget = budget
         self.dead_ends = DeadEnds()
-        self.contended = plan.contended()
-        self.suffixed = [number for number, slot in enumerate(plan.slots) if slot.one_provider]
-        self.unsuffixed = plan.slots_of_group("")
-        self.with_resources = [number for number, slot in enumerate(plan.slots) if slot.resources]
-        self.subtrees = plan.subtree_numbers()
+        self.rules = rules_of(plan)
 
     def at(self, tree: int, options: Sequence[Sequence[int]]) -> Iterator[Choice]:
         """Yield the choices of tree number `tree`, given the options of each slot. Raises BudgetExceeded."""
-        return _TreeSearch(self, tree, options).choices()
+        bits = TreeBits(self.index, self.plan, self.budget, options)
+        return _TreeSearch(tree, bits, self.rules, self.dead_ends).choices()
+
+    def table(
+        self, options: Sequence[Options], limit: int, sharing_providers: frozenset[int], round_robin: bool
+    ) -> Numbers:
+        """Return up to `limit` choices of all trees, sorted by tree: one line per choice, its tree in the first column.
+
+        If the budget is exceeded, the choices found so far are returned; the next check raises BudgetExceeded again.
+        """
+        trees = (
+            ((tree, *choice) for choice in self.at(tree, [option.at(tree) for option in options]))
+            for tree in range(len(options[0].count))
+        )
+        found = _take_round_robin(trees) if round_robin else chain.from_iterable(trees)
+        found = islice(_until_exceeded(_without_duplicates(found, sharing_providers)), limit)
+        # Numbers are written to the array one by one: a list of tuples would need ten times the memory.
+        table = np.fromiter(chain.from_iterable(found), np.int64).reshape(-1, 1 + len(options))
+        return table[np.argsort(table[:, 0], kind="stable")]
 
 
 class _TreeSearch:
-    """The search of one tree. Options are bits; slots with few options are filled first, to fail early."""
+    """The search of one tree."""
 
-    def __init__(self, combiner: Combiner, tree: int, options: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self, tree: int, bits: TreeBits, rules: Iterable[tuple[Rule, Scope]], dead_ends: DeadEnds
+    ) -> None:
         self.tree = tree
-        self.budget = combiner.budget
-        self.dead_ends = combiner.dead_ends
-        order = sorted(range(len(options)), key=lambda number: len(options[number]))
-        self.depth_of = {number: depth for depth, number in enumerate(order)}
-        self.row_of: dict[Bits, int] = {}
-        bit_of: dict[int, Bits] = {}
-        self.masks: list[Bits] = []
-        for number in order:
-            mask = 0
-            for row in options[number]:
-                bit = bit_of.get(row)
-                if bit is None:
-                    bit = bit_of[row] = 1 << len(bit_of)
-                    self.row_of[bit] = row
-                mask |= bit
-            self.masks.append(mask)
-            self.budget.spend(len(options[number]) >> 3)
-        self.rules: list[Rule] = []
-        self.rules_at: list[list[Rule]] = [[] for _ in order]
-        self._add_rules(combiner)
-
-    def _add_rules(self, combiner: Combiner) -> None:
-        plan = combiner.plan
-        if plan.isolated:
-            self._add_rule(Isolation(), combiner.suffixed)
-        for name, numbers in combiner.contended.items():
-            amounts = {self.depth_of[number]: plan.slots[number].resources[name] for number in numbers}
-            class_column = combiner.index.class_column(name)
-            relevant_bits = self._options_of(numbers)
-            room = {bit: class_column.room(row) for bit, row in self.row_of.items() if bit & relevant_bits}
-            self.budget.spend(len(room))
-            self._add_rule(Capacity(amounts, room), numbers)
-        if combiner.subtrees:
-            ancestors = _ancestors(combiner.index, self.row_of, self.budget)
-            for numbers in combiner.subtrees:
-                self._add_rule(SameSubtree(ancestors, self._options_after(numbers)), numbers)
-        if plan.required_traits:
-            required = [
-                sum(bit for bit, row in self.row_of.items() if trait_rows >> row & 1)
-                for trait_rows in plan.required_traits
-            ]
-            self._add_rule(
-                RequiredTraits(required, self._options_after(combiner.unsuffixed)), combiner.unsuffixed
-            )
-        if plan.one_per_tree:
-            self._add_rule(OnePerTree(_same_tree_bits(combiner.index, self.row_of)), combiner.with_resources)
-
-    def _add_rule(self, rule: Rule, numbers: Sequence[int]) -> None:
-        self.rules.append(rule)
-        for number in numbers:
-            self.rules_at[self.depth_of[number]].append(rule)
-
-    def _options_of(self, numbers: Sequence[int]) -> Bits:
-        """Return all providers that are an option of one of these slots."""
-        bits = 0
-        for number in numbers:
-            bits |= self.masks[self.depth_of[number]]
-        return bits
-
-    def _options_after(self, numbers: Sequence[int]) -> dict[int, Bits]:
-        """Return, for the depth of each of these slots, the options of these slots that are filled later."""
-        later_options: dict[int, Bits] = {}
-        bits = 0
-        for depth in sorted((self.depth_of[number] for number in numbers), reverse=True):
-            later_options[depth] = bits
-            bits |= self.masks[depth]
-        return later_options
+        self.bits = bits
+        self.dead_ends = dead_ends
+        self.rules: list[BitRule] = []
+        self.rules_at: list[list[BitRule]] = [[] for _ in bits.masks]
+        for rule, scope in rules:
+            bit_rule = rule.bits(bits, scope)
+            self.rules.append(bit_rule)
+            for number in scope.slots:
+                self.rules_at[bits.depth_of[number]].append(bit_rule)
 
     def choices(self) -> Iterator[Choice]:
         """Yield all choices of the tree. Raises BudgetExceeded or SearchCancelled."""
-        masks, rules_at, row_of = self.masks, self.rules_at, self.row_of
+        masks, rules_at, row_of = self.bits.masks, self.rules_at, self.bits.row_of
         last = len(masks) - 1
-        places = [self.depth_of[number] for number in range(last + 1)]
+        places = [self.bits.depth_of[number] for number in range(last + 1)]
         chosen: list[Bits] = [0] * (last + 1)
         untried: list[Bits] = [0] * (last + 1)
         found_before = [0] * (last + 1)
         found = 0
-        dead_ends, budget, providers = self.dead_ends, self.budget, len(row_of)
+        dead_ends, budget, providers = self.dead_ends, self.bits.budget, len(row_of)
         depth = 0
         untried[0] = self._allowed_at(0)
         while True:
@@ -190,7 +146,7 @@ class _TreeSearch:
                     rule.release(depth, bit)
 
     def _allowed_at(self, depth: int) -> Bits:
-        mask = self.masks[depth]
+        mask = self.bits.masks[depth]
         for rule in self.rules_at[depth]:
             mask = rule.allowed(depth, mask)
         return mask
@@ -200,25 +156,38 @@ class _TreeSearch:
         return (self.tree, depth, *[rule.state() for rule in self.rules])
 
 
-def _ancestors(index: Index, row_of: dict[Bits, int], budget: Budget) -> dict[Bits, Bits]:
-    """Return each provider with its ancestors, as far as they are options here."""
-    parents = index.parent_by_row()
-    bit_of = {row: bit for bit, row in row_of.items()}
-    ancestors: dict[Bits, Bits] = {}
-    for bit, row in row_of.items():
-        ancestor_bits = 0
-        while row >= 0:
-            ancestor_bits |= bit_of.get(row, 0)
-            row = parents.item(row)
-            budget.spend()
-        ancestors[bit] = ancestor_bits
-    return ancestors
+_TreeChoice = tuple[int, ...]
+"""The number of a tree, and one of its choices."""
 
 
-def _same_tree_bits(index: Index, row_of: dict[Bits, int]) -> dict[Bits, Bits]:
-    """Return, for each provider, the other providers of its tree, as far as they are options here."""
-    roots = index.root_by_row()
-    trees: dict[int, Bits] = {}
-    for bit, row in row_of.items():
-        trees[roots.item(row)] = trees.get(roots.item(row), 0) | bit
-    return {bit: trees[roots.item(row)] ^ bit for bit, row in row_of.items()}
+def _take_round_robin(trees: Iterable[Iterator[_TreeChoice]]) -> Iterator[_TreeChoice]:
+    """Yield one choice of each tree, then a second of each, and so on. A tree is started at its first choice."""
+    while True:
+        unfinished: list[Iterator[_TreeChoice]] = []
+        for tree in trees:
+            found = next(tree, None)
+            if found is not None:
+                yield found
+                unfinished.append(tree)
+        if not unfinished:
+            return
+        trees = unfinished
+
+
+def _without_duplicates(
+    found: Iterator[_TreeChoice], sharing_providers: frozenset[int]
+) -> Iterator[_TreeChoice]:
+    """Only choices made of sharing providers alone can be found at several trees."""
+    yielded: set[Choice] = set()
+    for tree, *rows in found:
+        choice = tuple(rows)
+        if sharing_providers.issuperset(choice):
+            if choice in yielded:
+                continue
+            yielded.add(choice)
+        yield tree, *choice
+
+
+def _until_exceeded(found: Iterator[_TreeChoice]) -> Iterator[_TreeChoice]:
+    with contextlib.suppress(BudgetExceeded):
+        yield from found

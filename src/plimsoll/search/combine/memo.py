@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plimsoll.search.budget import Budget
+from plimsoll.search.combine.rules import rules_of
 from plimsoll.search.combine.tree_options import options_at
 from plimsoll.search.combine.vectorised import ChoiceTable, fill_order, join
 from plimsoll.search.index.bitset import Numbers, masks_at
@@ -102,31 +103,24 @@ class _TreeShapes:
         supplies = list({id(slot.supply): slot.supply for slot in plan.slots}.values())
         number_by_id = {id(supply): number for number, supply in enumerate(supplies)}
         self.supply_of = [number_by_id[id(slot.supply)] for slot in plan.slots]
-        self.masks = masks_at(
-            [supply.rows for supply in supplies] + list(plan.required_traits), rows, index.trees.no_row
-        )
-        """By row set, tree and place: is the row in the supply, or does it have the required trait?"""
+        self.rules = rules_of(plan)
+        trait_rows = [scope.rows for _, scope in self.rules if scope.rows]
+        self.masks = masks_at([*[supply.rows for supply in supplies], *trait_rows], rows, index.trees.no_row)
+        """By row set, tree and place: is the row in the supply, or in the rows of a rule?"""
         counts = self.masks.reshape(len(self.masks), -1).sum(axis=1).tolist()
         self.order = fill_order([counts[number] for number in self.supply_of])
 
     @property
     def plan_key(self) -> Hashable:
         """The part of the cache key that is the same for all trees: the rules, and the layout of a shape."""
-        plan = self.plan
-        layout = len(plan.required_traits), self.rows.shape[1]
-        contended = plan.contended()
+        scopes = [(rule.name, scope.slots, scope.resource_class) for rule, scope in self.rules]
+        contended = {name for _, _, name in scopes}
         # An amount of a class that only one slot requests needs no check: each provider of its supply has room for it.
         slots = [
-            (
-                number,
-                slot.one_provider,
-                bool(slot.resources),
-                *[(name, amount) for name, amount in slot.resources.items() if name in contended],
-            )
-            for number, slot in zip(self.supply_of, plan.slots, strict=True)
+            (number, *[(name, amount) for name, amount in slot.resources.items() if name in contended])
+            for number, slot in zip(self.supply_of, self.plan.slots, strict=True)
         ]
-        subtrees = tuple(plan.subtree_numbers())
-        return (*slots, layout, self.order, plan.isolated, plan.one_per_tree, subtrees)
+        return (*slots, *scopes, self.order, self.rows.shape[1])
 
     def shapes(self) -> tuple[list[bytes], Numbers]:
         """Return the distinct shapes, and the number of each tree's shape."""
@@ -146,13 +140,14 @@ class _TreeShapes:
 
     def _numbers(self) -> Iterator[Numbers]:
         """Yield the numbers that decide about choices, for each row of each tree: room and place of the parent."""
-        plan = self.plan
-        for name, numbers in plan.contended().items():
-            wanted = sum(plan.slots[number].resources[name] for number in numbers)
-            rooms = self.index.class_column(name).room_by_row(self.index.trees.no_row + 1)
-            is_option = self.masks[sorted({self.supply_of[number] for number in numbers})].any(axis=0)
-            yield np.minimum(rooms[self.rows], wanted) * is_option
-        if plan.subtree_numbers():
+        for _, scope in self.rules:
+            if scope.resource_class:
+                name = scope.resource_class
+                wanted = sum(self.plan.slots[number].resources[name] for number in scope.slots)
+                rooms = self.index.class_column(name).room_by_row(self.index.trees.no_row + 1)
+                is_option = self.masks[sorted({self.supply_of[number] for number in scope.slots})].any(axis=0)
+                yield np.minimum(rooms[self.rows], wanted) * is_option
+        if any(rule.by_place for rule, _ in self.rules):
             yield self.index.trees.parent_place_by_row[self.rows]
 
 

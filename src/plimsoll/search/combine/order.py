@@ -10,11 +10,11 @@ other. Trees whose partial choices exceed the memory bound are searched by backt
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.search.budget import Budget, BudgetExceeded
 from plimsoll.search.combine.backtrack import Choice, Combiner
 from plimsoll.search.combine.memo import join_by_shape, join_each
@@ -31,9 +31,6 @@ from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
 from plimsoll.search.request import Order
 
-_TreeChoice = tuple[int, Choice]
-"""A tree and one of its choices."""
-
 _MIN_WIDTH = 8
 """Minimum of partial choices that are extended per tree, in case the first ones are dead ends."""
 _MIN_BATCH = 64
@@ -48,14 +45,18 @@ MAX_CELLS = 1 << 19
 """Maximum of partial choices times slots: 4 MB; one step holds about three such tables."""
 MAX_OPTIONS = 1 << 20
 """Maximum of options of all trees that are joined at once."""
-_TABLE_BLOCK = 1024
-"""Number of backtracked choices that are converted to an array at once."""
 _PARTIAL_PER_CHOICE = 64
 """Partial choices in memory per requested choice."""
 
 
 def find_choices(
-    index: Index, plan: Plan, order: Order, limit: int | None, max_choices: int, budget: Budget
+    index: Index,
+    plan: Plan,
+    order: Order,
+    limit: int | None,
+    max_choices: int,
+    budget: Budget,
+    fast_paths: FastPaths = ALL,
 ) -> Numbers:
     """Return distinct choices as a table: one line per choice, one column per slot.
 
@@ -63,9 +64,11 @@ def find_choices(
     found so far are returned; raises BudgetExceeded if there are none.
     """
     shuffle = None if order.shuffle_seed is None else np.random.default_rng(order.shuffle_seed)
-    enumeration = _Enumeration(index, plan, shuffle, budget)
+    enumeration = _Enumeration(index, plan, shuffle, budget, fast_paths.shape_memo)
     anchors = enumeration.anchors()
-    if limit is None:
+    if not fast_paths.vectorised:
+        found = enumeration.backtrack_all(anchors, limit, max_choices, order.strategy == "breadth-first")
+    elif limit is None:
         found = enumeration.find_all(anchors, max_choices, round_robin=order.strategy == "breadth-first")
     else:
         found = enumeration.find_some(anchors, limit)
@@ -77,12 +80,22 @@ def find_choices(
 class _Enumeration:
     """The enumeration of the choices of one plan."""
 
-    def __init__(self, index: Index, plan: Plan, shuffle: np.random.Generator | None, budget: Budget) -> None:
+    def __init__(
+        self,
+        index: Index,
+        plan: Plan,
+        shuffle: np.random.Generator | None,
+        budget: Budget,
+        shape_memo: bool,
+    ) -> None:
         self.index = index
         self.plan = plan
         self.shuffle = shuffle
         self.budget = budget
-        self.sharing_providers = {row for slot in plan.slots for row in slot.supply.sharing_providers}
+        self.shape_memo = shape_memo
+        self.sharing_providers = frozenset(
+            [row for slot in plan.slots for row in slot.supply.sharing_providers]
+        )
         self.max_partial = min(MAX_PARTIAL, MAX_CELLS // len(plan.slots))
 
     def anchors(self) -> Numbers:
@@ -107,6 +120,19 @@ class _Enumeration:
         keep[np.flatnonzero(~keep)[np.unique(kind, return_index=True)[1]]] = True
         return keep
 
+    def backtrack_all(
+        self, anchors: Numbers, limit: int | None, max_choices: int, round_robin: bool
+    ) -> Numbers:
+        """Return the choices of all trees by backtracking alone: the plain form of `find_all` and `find_some`."""
+        found = self._round_robin([])
+        with contextlib.suppress(BudgetExceeded):
+            if limit is None:
+                part = self._backtrack(anchors, max_choices + 1, round_robin=False)
+                if len(part.choices) <= max_choices:
+                    return self._round_robin([part]) if round_robin else part.choices
+            found = self._round_robin([self._backtrack(anchors, limit or max_choices)])
+        return found
+
     def find_all(self, anchors: Numbers, max_choices: int, round_robin: bool) -> Numbers:
         """Return all choices. Trees that must be backtracked come last, in case the budget is exceeded."""
         parts: list[ChoiceTable] = []
@@ -125,7 +151,7 @@ class _Enumeration:
                         return self.find_some(anchors, max_choices)
                     self.budget.check()
             for place, here in reversed(too_large):
-                parts.insert(place, self._backtrack(here, max_choices + 1))
+                parts.insert(place, self._backtrack(here, max_choices + 1, round_robin=False))
                 count += len(parts[place].choices)
                 if count > max_choices:
                     return self.find_some(anchors, max_choices)
@@ -216,37 +242,17 @@ class _Enumeration:
                 pending += [here[half:], here[:half]]
 
     def _join(self, anchors: Numbers, width: int | None, max_partial: int) -> ChoiceTable | None:
-        if self.sharing_providers or self.shuffle is not None:
+        if not self.shape_memo or self.sharing_providers or self.shuffle is not None:
             return join_each(self.index, self.plan, anchors, width, max_partial, self.budget, self.shuffle)
         return join_by_shape(self.index, self.plan, anchors, width, max_partial, self.budget)
 
-    def _backtrack(self, anchors: Numbers, limit: int) -> ChoiceTable:
+    def _backtrack(self, anchors: Numbers, limit: int, round_robin: bool = True) -> ChoiceTable:
         """Return up to `limit` choices by backtracking; when the limit is reached, all trees count as truncated."""
         options = options_at(self.index, self.plan, anchors, self.budget, self.shuffle)
         combiner = Combiner(self.index, self.plan, self.budget)
-        trees = (
-            ((tree, choice) for choice in combiner.at(tree, [option.at(tree) for option in options]))
-            for tree in range(len(anchors))
-        )
-        found = _take_round_robin(trees)
-        table = self._table(islice(self._skip_duplicates(found) if self.sharing_providers else found, limit))
-        table = table[np.argsort(table[:, 0], kind="stable")]
+        table = combiner.table(options, limit, self.sharing_providers, round_robin)
         nothing = np.zeros(len(anchors), np.int64)
         return ChoiceTable(table[:, 1:], table[:, 0], np.full(len(anchors), len(table) == limit), nothing)
-
-    def _table(self, found: Iterator[_TreeChoice]) -> Numbers:
-        """Return trees and choices as an array, until the budget is exceeded. Tuples need ten times the memory."""
-        blocks = [np.empty((0, 1 + len(self.plan.slots)), np.int64)]
-        block: list[tuple[int, ...]] = []
-        with contextlib.suppress(BudgetExceeded):  # the next check raises it again
-            for tree, choice in found:
-                block.append((tree, *choice))
-                if len(block) == _TABLE_BLOCK:
-                    blocks.append(np.array(block))
-                    block.clear()
-        if block:
-            blocks.append(np.array(block))
-        return np.concatenate(blocks)
 
     def _round_robin(self, parts: Sequence[ChoiceTable]) -> Numbers:
         """Return the choices of all parts, sorted by their rank within their tree."""
@@ -275,27 +281,3 @@ class _Enumeration:
                 keep[place] = True
         once: Numbers = found[keep]
         return once
-
-    def _skip_duplicates(self, found: Iterator[_TreeChoice]) -> Iterator[_TreeChoice]:
-        """Remove duplicates from an iterator."""
-        yielded: set[Choice] = set()
-        for tree, choice in found:
-            if self.sharing_providers.issuperset(choice):
-                if choice in yielded:
-                    continue
-                yielded.add(choice)
-            yield tree, choice
-
-
-def _take_round_robin(trees: Iterable[Iterator[_TreeChoice]]) -> Iterator[_TreeChoice]:
-    """Yield one choice of each tree, then a second of each, and so on. A tree is started at its first choice."""
-    while True:
-        unfinished: list[Iterator[_TreeChoice]] = []
-        for tree in trees:
-            found = next(tree, None)
-            if found is not None:
-                yield found
-                unfinished.append(tree)
-        if not unfinished:
-            return
-        trees = unfinished

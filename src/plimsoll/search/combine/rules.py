@@ -1,31 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rules between the slots of a plan, for backtracking within one tree.
+"""The rules between the slots of a plan, in one table: RULES.
 
-The backtracking calls `allowed` for the providers that a slot may still take, `take` for each provider taken, and
-`release` in reverse order. `allowed` is exact: a provider that it returns breaks no rule. Providers are bits of small
-integers; each tree numbers its own providers.
+Each rule has two forms. `backtrack.py` uses the bit form: one tree, slot after slot, providers as bits of a small
+integer. `vectorised.py` uses the column form: many trees at once, one column of rows per slot. Both iterate over
+`rules_of(plan)` and contain no rule of their own; `memo.py` builds its keys from the same list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from plimsoll.search.budget import Budget
+from plimsoll.search.combine.tree_options import Bits, TreeBits
+from plimsoll.search.index.bitset import NONE, Mask, Numbers, RowSet, mask_of
+from plimsoll.search.index.index import Index
+from plimsoll.search.plan import Plan
 
 Bit = int
-Bits = int
 
 
-def bits_of(mask: Bits) -> Iterator[Bit]:
-    while mask:
-        bit = mask & -mask
-        yield bit
-        mask ^= bit
+class BitRule(Protocol):
+    """The bit form of a rule. Backtracking calls `take` for each provider taken, and `release` in reverse order."""
 
-
-class Rule(Protocol):
     def allowed(self, depth: int, mask: Bits) -> Bits:
-        """Return the providers of `mask` that the slot at this depth may take."""
+        """Return the providers of `mask` that the slot at this depth may take. Exact: none of them breaks the rule."""
         ...
 
     def take(self, depth: int, bit: Bit) -> None: ...
@@ -37,33 +40,114 @@ class Rule(Protocol):
         ...
 
 
-class Isolation:
-    """No two groups with a suffix have the same provider."""
+@dataclass(slots=True, eq=False)
+class PartialChoices:
+    """The partial choices of many trees, for the column form of the rules."""
 
-    def __init__(self) -> None:
-        self.taken: Bits = 0
+    index: Index
+    plan: Plan
+    budget: Budget
+    chosen: dict[int, Numbers] = field(default_factory=dict)
+    """By slot: the chosen row of each partial choice."""
+    _rooms: dict[str, Numbers] = field(default_factory=dict)
+
+    def before(self, slots: Sequence[int], new: int) -> list[int]:
+        """Return those of the slots that were filled before slot `new`."""
+        return [slot for slot in slots if slot != new and slot in self.chosen]
+
+    def are_filled(self, slots: Sequence[int]) -> bool:
+        return self.chosen.keys() >= set(slots)
+
+    def room(self, resource_class: str, slot: int) -> Numbers:
+        """Return the room of the chosen providers of a slot."""
+        if resource_class not in self._rooms:
+            column = self.index.class_column(resource_class)
+            self._rooms[resource_class] = column.room_by_row(self.index.size)
+        return self._rooms[resource_class][self.chosen[slot]]
+
+
+class Scope(NamedTuple):
+    """The part of a plan that a rule applies to: slots, and for some rules a resource class or a set of rows."""
+
+    slots: tuple[int, ...]
+    resource_class: str = ""
+    rows: RowSet = NONE
+
+
+class Rule(NamedTuple):
+    name: str
+    reason: str
+    """Why a combination of providers breaks the rule, for an operator."""
+    scopes: Callable[[Plan], Iterable[Scope]]
+    """Return where the rule applies in a plan; nothing if it does not apply."""
+    bits: Callable[[TreeBits, Scope], BitRule]
+    columns: Callable[[PartialChoices, Scope, int], Iterable[Mask]]
+    """Yield masks of the partial choices that meet the rule, after a slot of the scope was filled."""
+    by_place: bool = False
+    """Whether the places of the providers in the tree matter, not only the sets of rows and their room."""
+
+
+def rules_of(plan: Plan) -> list[tuple[Rule, Scope]]:
+    """Return the rules that apply to a plan, with the scope of each."""
+    return [(rule, scope) for rule in RULES for scope in rule.scopes(plan)]
+
+
+# Isolation: no two groups with a suffix have the same provider.
+
+
+def _isolated(plan: Plan) -> Iterator[Scope]:
+    if plan.isolated:
+        yield Scope(tuple([number for number, slot in enumerate(plan.slots) if slot.one_provider]))
+
+
+class _ExclusionBits:
+    """A provider that is taken excludes others, or itself."""
+
+    def __init__(self, excluded_by: Mapping[Bit, Bits]) -> None:
+        self.excluded_by = excluded_by
+        self.excluded: list[Bits] = [0]
 
     def allowed(self, depth: int, mask: Bits) -> Bits:
-        return mask & ~self.taken
+        return mask & ~self.excluded[-1]
 
     def take(self, depth: int, bit: Bit) -> None:
-        self.taken |= bit
+        self.excluded.append(self.excluded[-1] | self.excluded_by[bit])
 
     def release(self, depth: int, bit: Bit) -> None:
-        self.taken ^= bit
+        self.excluded.pop()
 
     def state(self) -> Hashable:
-        return self.taken
+        return self.excluded[-1]
 
 
-class Capacity:
-    """For one resource class, the slots together take no more from a provider than it has room for."""
+def _isolation_bits(tree: TreeBits, scope: Scope) -> BitRule:
+    return _ExclusionBits({bit: bit for bit in tree.row_of})
 
-    def __init__(self, amounts: Mapping[int, int], room: Mapping[Bit, int]) -> None:
-        self.amounts = amounts
+
+def _isolation_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
+    for earlier in partial.before(scope.slots, new):
+        yield partial.chosen[new] != partial.chosen[earlier]
+
+
+# Capacity: for one resource class, the slots together take no more from a provider than it has room for.
+
+
+def _contended(plan: Plan) -> Iterator[Scope]:
+    for name, numbers in plan.contended().items():
+        yield Scope(numbers, name)
+
+
+class _CapacityBits:
+    def __init__(self, tree: TreeBits, scope: Scope) -> None:
+        name, options = scope.resource_class, tree.options_of(scope.slots)
+        column = tree.index.class_column(name)
+        self.amounts = {
+            tree.depth_of[number]: tree.plan.slots[number].resources[name] for number in scope.slots
+        }
         """Amount by depth."""
-        self.left = dict(room)
-        self.full: dict[int, Bits] = dict.fromkeys(amounts.values(), 0)
+        self.left = {bit: column.room(row) for bit, row in tree.row_of.items() if bit & options}
+        tree.budget.spend(len(self.left))
+        self.full: dict[int, Bits] = dict.fromkeys(self.amounts.values(), 0)
         """By amount: the providers without room for this amount."""
 
     def allowed(self, depth: int, mask: Bits) -> Bits:
@@ -85,14 +169,89 @@ class Capacity:
         return tuple(self.left.values())
 
 
-class SameSubtree:
-    """same_subtree: one of the providers taken is an ancestor of all the others (or there is only one)."""
+def _capacity_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
+    name, slots = scope.resource_class, partial.plan.slots
+    earlier = partial.before(scope.slots, new)
+    if earlier:
+        taken = np.full(len(partial.chosen[new]), slots[new].resources[name])
+        for number in earlier:
+            taken += (partial.chosen[number] == partial.chosen[new]) * slots[number].resources[name]
+            partial.budget.check()
+        yield taken <= partial.room(name, new)
 
-    def __init__(self, ancestors: Mapping[Bit, Bits], later_options: Mapping[int, Bits]) -> None:
-        self.ancestors = ancestors
-        """Each provider with its ancestors, as far as they are options."""
-        self.later_options = later_options
-        """By depth: the options of the slots that are filled later."""
+
+# One provider per tree: for microversions before nested providers.
+
+
+def _one_per_tree(plan: Plan) -> Iterator[Scope]:
+    if plan.one_per_tree:
+        yield Scope(tuple([number for number, slot in enumerate(plan.slots) if slot.resources]))
+
+
+def _one_per_tree_bits(tree: TreeBits, scope: Scope) -> BitRule:
+    roots = tree.index.root_by_row()
+    by_root: dict[int, Bits] = {}
+    for bit, row in tree.row_of.items():
+        by_root[roots.item(row)] = by_root.get(roots.item(row), 0) | bit
+    return _ExclusionBits({bit: by_root[roots.item(row)] ^ bit for bit, row in tree.row_of.items()})
+
+
+def _one_per_tree_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
+    roots, rows = partial.index.root_by_row(), partial.chosen[new]
+    for number in partial.before(scope.slots, new):
+        earlier = partial.chosen[number]
+        yield (earlier == rows) | (roots[earlier] != roots[rows])
+
+
+# Required trait: one of the providers that serve the group without suffix has it.
+
+
+def _required_traits(plan: Plan) -> Iterator[Scope]:
+    numbers = tuple([number for number, slot in enumerate(plan.slots) if not slot.one_provider])
+    for rows in plan.required_traits:
+        yield Scope(numbers, rows=rows)
+
+
+class _RequiredTraitBits:
+    def __init__(self, tree: TreeBits, scope: Scope) -> None:
+        self.having = sum(bit for bit, row in tree.row_of.items() if scope.rows >> row & 1)
+        self.later_options = tree.options_after(scope.slots)
+        self.taken = 0
+        """The number of providers taken that have the trait."""
+
+    def allowed(self, depth: int, mask: Bits) -> Bits:
+        return mask if self.taken or self.later_options[depth] & self.having else mask & self.having
+
+    def take(self, depth: int, bit: Bit) -> None:
+        self.taken += bool(bit & self.having)
+
+    def release(self, depth: int, bit: Bit) -> None:
+        self.taken -= bool(bit & self.having)
+
+    def state(self) -> Hashable:
+        return self.taken > 0
+
+
+def _required_trait_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
+    if partial.are_filled(scope.slots):
+        having = mask_of(scope.rows, partial.index.size)
+        yield _any(having[partial.chosen[number]] for number in scope.slots)
+
+
+# Same subtree: one of the providers is an ancestor of all the others (or there is only one).
+
+
+def _subtrees(plan: Plan) -> Iterator[Scope]:
+    for suffixes in plan.subtrees:
+        numbers = [number for number, slot in enumerate(plan.slots) if slot.suffix in suffixes]
+        if len(numbers) > 1:
+            yield Scope(tuple(numbers))
+
+
+class _SameSubtreeBits:
+    def __init__(self, tree: TreeBits, scope: Scope) -> None:
+        self.ancestors: Mapping[Bit, Bits] = tree.ancestors
+        self.later_options = tree.options_after(scope.slots)
         self.members: list[Bits] = [0]
         self.common: list[Bits] = [-1]
         """The common ancestors of the members."""
@@ -103,7 +262,10 @@ class SameSubtree:
             return mask
         tops = members | self.later_options[depth]
         allowed = mask & common
-        for bit in bits_of(mask & ~common):
+        rest = mask & ~common
+        while rest:
+            bit = rest & -rest
+            rest ^= bit
             if self.ancestors[bit] & common & tops:
                 allowed |= bit
         return allowed
@@ -120,48 +282,67 @@ class SameSubtree:
         return self.members[-1]
 
 
-class RequiredTraits:
-    """Each required trait is on at least one of the providers that serve the group without suffix."""
-
-    def __init__(self, required: Sequence[Bits], later_options: Mapping[int, Bits]) -> None:
-        self.required = required
-        """For each required trait, the providers that have it."""
-        self.later_options = later_options
-        self.taken: list[Bits] = [0]
-
-    def allowed(self, depth: int, mask: Bits) -> Bits:
-        reachable = self.taken[-1] | self.later_options[depth]
-        for trait_rows in self.required:
-            if not trait_rows & reachable:
-                mask &= trait_rows
-        return mask
-
-    def take(self, depth: int, bit: Bit) -> None:
-        self.taken.append(self.taken[-1] | bit)
-
-    def release(self, depth: int, bit: Bit) -> None:
-        self.taken.pop()
-
-    def state(self) -> Hashable:
-        return self.taken[-1]
+def _same_subtree_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
+    if not partial.are_filled(scope.slots):
+        return
+    parents = partial.index.parent_by_row()
+    members = [partial.chosen[number] for number in scope.slots]
+    tops = [np.ones(len(members[0]), np.bool_) for _ in members]
+    """For each member: whether it is an ancestor of all members examined so far."""
+    for member in members:
+        above = [np.zeros(len(member), np.bool_) for _ in members]
+        ancestor = member
+        while (ancestor >= 0).any():
+            for is_ancestor, other in zip(above, members, strict=True):
+                np.logical_or(is_ancestor, ancestor == other, out=is_ancestor)
+                partial.budget.check()
+            ancestor = np.where(ancestor >= 0, parents[ancestor], np.int64(-1))
+        tops = [top & is_ancestor for top, is_ancestor in zip(tops, above, strict=True)]
+    yield _any(tops)
 
 
-class OnePerTree:
-    """No two providers of one tree, for microversions before nested providers."""
+def _any(masks: Iterable[Mask]) -> Mask:
+    first, *others = masks
+    for mask in others:
+        first = first | mask
+    return first
 
-    def __init__(self, same_tree: Mapping[Bit, Bits]) -> None:
-        self.same_tree = same_tree
-        """For each provider, the others of its tree."""
-        self.excluded: list[Bits] = [0]
 
-    def allowed(self, depth: int, mask: Bits) -> Bits:
-        return mask & ~self.excluded[-1]
-
-    def take(self, depth: int, bit: Bit) -> None:
-        self.excluded.append(self.excluded[-1] | self.same_tree[bit])
-
-    def release(self, depth: int, bit: Bit) -> None:
-        self.excluded.pop()
-
-    def state(self) -> Hashable:
-        return self.excluded[-1]
+RULES = (
+    Rule(
+        "group_policy=isolate",
+        "two groups with a suffix would have the same provider",
+        _isolated,
+        _isolation_bits,
+        _isolation_columns,
+    ),
+    Rule(
+        "capacity",
+        "a provider has room for each group alone but not for all of them together",
+        _contended,
+        _CapacityBits,
+        _capacity_columns,
+    ),
+    Rule(
+        "one provider per tree",
+        "several providers of one tree would be needed, which this microversion does not allow",
+        _one_per_tree,
+        _one_per_tree_bits,
+        _one_per_tree_columns,
+    ),
+    Rule(
+        "required traits",
+        "no provider of the group without suffix has a required trait",
+        _required_traits,
+        _RequiredTraitBits,
+        _required_trait_columns,
+    ),
+    Rule(
+        "same_subtree",
+        "no provider of the groups is an ancestor of all the others",
+        _subtrees,
+        _SameSubtreeBits,
+        _same_subtree_columns,
+        by_place=True,
+    ),
+)

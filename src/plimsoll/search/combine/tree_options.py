@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The options of each slot at each tree: the supply of a plan, grouped by tree."""
+"""The options of each slot at each tree: the supply of a plan, grouped by tree, or as bits for one tree."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,6 +15,9 @@ from plimsoll.search.budget import Budget
 from plimsoll.search.index.bitset import Numbers, numbers_of, rows_of_numbers
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
+
+Bits: TypeAlias = int
+"""Some options of one tree, each a bit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,3 +71,58 @@ def _group_by_tree(rows: Numbers, tree: Numbers, trees: int, shuffle: np.random.
         rows, tree = rows[order], tree[order]
     count = np.bincount(tree, minlength=trees)
     return Options(rows, np.cumsum(count) - count, count)
+
+
+class TreeBits:
+    """The options of one tree as bits; each tree numbers its own. Slots with few options come first, to fail early."""
+
+    def __init__(self, index: Index, plan: Plan, budget: Budget, options: Sequence[Sequence[int]]) -> None:
+        self.index = index
+        self.plan = plan
+        self.budget = budget
+        order = sorted(range(len(options)), key=lambda number: len(options[number]))
+        self.depth_of = {number: depth for depth, number in enumerate(order)}
+        self.row_of: dict[Bits, int] = {}
+        self._bit_of: dict[int, Bits] = {}
+        self.masks: list[Bits] = []
+        """By depth: the options of the slot."""
+        for number in order:
+            mask = 0
+            for row in options[number]:
+                bit = self._bit_of.get(row)
+                if bit is None:
+                    bit = self._bit_of[row] = 1 << len(self._bit_of)
+                    self.row_of[bit] = row
+                mask |= bit
+            self.masks.append(mask)
+            budget.spend(len(options[number]) >> 3)
+
+    def options_of(self, numbers: Iterable[int]) -> Bits:
+        """Return all options of these slots."""
+        bits = 0
+        for number in numbers:
+            bits |= self.masks[self.depth_of[number]]
+        return bits
+
+    def options_after(self, numbers: Iterable[int]) -> dict[int, Bits]:
+        """Return, for the depth of each of these slots, the options of those that are filled later."""
+        later_options: dict[int, Bits] = {}
+        bits = 0
+        for depth in sorted((self.depth_of[number] for number in numbers), reverse=True):
+            later_options[depth] = bits
+            bits |= self.masks[depth]
+        return later_options
+
+    @cached_property
+    def ancestors(self) -> dict[Bits, Bits]:
+        """Each option with its ancestors, as far as they are options."""
+        parents = self.index.parent_by_row()
+        ancestors: dict[Bits, Bits] = {}
+        for bit, row in self.row_of.items():
+            bits = 0
+            while row >= 0:
+                bits |= self._bit_of.get(row, 0)
+                row = parents.item(row)
+                self.budget.spend()
+            ancestors[bit] = bits
+        return ancestors

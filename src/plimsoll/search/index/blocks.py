@@ -9,8 +9,8 @@ with the number of inventories, not with classes times providers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -90,7 +90,7 @@ class Block:
         """Return a block with this usage at these rows, which must have the class."""
         places, free = self.inventory.places(rows), self.free.copy()
         free[places] = self.inventory.capacity[places] - used
-        return Block(self.inventory, free)
+        return replace(self, free=free)
 
 
 @dataclass(slots=True, eq=False)
@@ -103,9 +103,9 @@ class Column:
     def whole(self) -> Numbers:
         whole = self._whole
         if whole is None:
-            # Two threads may both do this, with the same result.
-            whole, self.blocks = concatenate_blocks(self.blocks, np.zeros(0, np.int64))
-            self._whole = whole
+            # Two threads may both do this, with the same result. The new blocks are views: the data exists once.
+            whole = self._whole = np.concatenate(self.blocks) if self.blocks else np.zeros(0, np.int64)
+            self.blocks = tuple(np.split(whole, max(1, len(self.blocks))))
         return whole
 
     def replaced(self, values: Mapping[int, int]) -> Column:
@@ -152,26 +152,16 @@ def rewrite_block(block: Block | None, entries: Mapping[int, tuple[Inventory, in
     sparse = len(present) < SPARSE
     capacities, min_units, max_units, steps, free = columns[:, present] if sparse else columns
     inventory = InventoryColumns(
-        present if sparse else None,
-        capacities,
-        min_units,
-        max_units,
-        steps,
-        highest_min_unit,
-        lowest_max_unit,
-        frozenset(step_sizes),
+        where=present if sparse else None,
+        capacity=capacities,
+        min_unit=min_units,
+        max_unit=max_units,
+        step_size=steps,
+        highest_min_unit=highest_min_unit,
+        lowest_max_unit=lowest_max_unit,
+        step_sizes=frozenset(step_sizes),
     )
     return Block(inventory, free)
-
-
-def concatenate_blocks(
-    blocks: Sequence[NDArray[_T]], empty: NDArray[_T]
-) -> tuple[NDArray[_T], tuple[NDArray[_T], ...]]:
-    """Return the concatenated blocks, and views of it as the new blocks, so that the data exists once."""
-    if not blocks:
-        return empty, ()
-    whole = np.concatenate(blocks)
-    return whole, tuple(np.split(whole, len(blocks)))
 
 
 def group_by_block(rows: Iterable[int]) -> dict[int, list[int]]:

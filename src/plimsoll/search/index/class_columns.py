@@ -9,7 +9,7 @@ amount free are therefore cached, and the next column gets the cache together wi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,13 +25,11 @@ from plimsoll.search.index.bitset import (
 )
 from plimsoll.search.index.blocks import (
     Block,
-    InventoryColumns,
     group_by_block,
     rewrite_block,
 )
 
 _MAX_AMOUNTS = 64
-_MAX_PENDING = 64
 _MAX_CHANGED = 16
 """With more changed rows, checking all rows is faster."""
 
@@ -56,8 +54,6 @@ class ClassColumn:
     """Cache of `rows_with_free` of an earlier column."""
     _changed: frozenset[int] = frozenset()
     """The rows that have changed since that column."""
-    _pending_used: Mapping[int, int] = field(default_factory=dict)
-    """Usage by row that is not in the blocks yet: it is written into them in bulk."""
 
     def rows_allowing(self, amount: int) -> RowSet:
         """Return the rows whose min_unit, max_unit and step_size allow this amount."""
@@ -75,37 +71,34 @@ class ClassColumn:
         if found is None:
             before = self._with_free_before.get(amount)
             if before is None or len(self._changed) > _MAX_CHANGED:
-                found = _rows_where(
-                    _with_used(self.blocks, self._pending_used), lambda block: block.free >= amount
-                )
+                found = _rows_where(self.blocks, lambda block: block.free >= amount)
             else:
                 found = before
                 for row in self._changed:
-                    found = found | 1 << row if self._locate(row)[2] >= amount else found & ~(1 << row)
+                    found = found | 1 << row if self.free(row) >= amount else found & ~(1 << row)
             _cache(self._with_free, amount, found)
         return found
 
-    def _locate(self, row: int) -> tuple[InventoryColumns, int, int]:
-        """Return the inventory columns of a row that has the class, its position in them, and its free amount."""
+    def _locate(self, row: int) -> tuple[Block, int]:
+        """Return the block of a row that has the class, and its position in the columns."""
         block = self.blocks[row >> column_blocks.BLOCK_BITS]
         assert block is not None, "row without an inventory of the class"
-        inventory, used = block.inventory, self._pending_used.get(row)
-        place = inventory.place(row)
-        return (
-            inventory,
-            place,
-            block.free.item(place) if used is None else inventory.capacity.item(place) - used,
-        )
+        return block, block.inventory.place(row)
+
+    def free(self, row: int) -> int:
+        """Return the free amount of a row that has the class."""
+        block, place = self._locate(row)
+        return block.free.item(place)
 
     def room(self, row: int) -> int:
         """Return how much one consumer may still allocate: the lower of free amount and max_unit."""
-        inventory, place, free = self._locate(row)
-        return min(free, inventory.max_unit.item(place))
+        block, place = self._locate(row)
+        return min(block.free.item(place), block.inventory.max_unit.item(place))
 
     def room_by_row(self, size: int) -> Numbers:
         """Return `room` for all rows; values of rows without the class are undefined."""
         rooms = np.zeros(max(size, len(self.blocks) * column_blocks.BLOCK), np.int64)
-        for number, block in enumerate(_with_used(self.blocks, self._pending_used)):
+        for number, block in enumerate(self.blocks):
             if block is not None:
                 here = rooms[number * column_blocks.BLOCK : (number + 1) * column_blocks.BLOCK]
                 block.write(here, np.minimum(block.free, block.inventory.max_unit))
@@ -119,14 +112,12 @@ class ClassColumn:
             changed = frozenset(entries)
         else:
             before = {**self._with_free_before, **before}
-        blocks, pending_used = self.blocks, {**self._pending_used, **entries}
-        if len(pending_used) > _MAX_PENDING:
-            blocks, pending_used = _with_used(blocks, pending_used), {}
-        return ClassColumn(blocks, self.rows, self._allowing, {}, before, changed, pending_used)
+        blocks = _with_used(self.blocks, entries)
+        return replace(self, blocks=blocks, _with_free={}, _with_free_before=before, _changed=changed)
 
     def replaced(self, entries: Mapping[int, tuple[Inventory, int] | None]) -> ClassColumn:
         """Return a column with new inventories and usages at some rows; None removes the inventory."""
-        blocks = list(_with_used(self.blocks, self._pending_used))
+        blocks = list(self.blocks)
         for number, rows in group_by_block(entries).items():
             blocks.extend([None] * (number + 1 - len(blocks)))
             blocks[number] = rewrite_block(
@@ -139,8 +130,6 @@ class ClassColumn:
 
 def _with_used(blocks: Blocks, used_by_row: Mapping[int, int]) -> Blocks:
     """Return the blocks with these usages."""
-    if not used_by_row:
-        return blocks
     rows = np.fromiter(used_by_row, np.int64, len(used_by_row))
     used = np.fromiter(used_by_row.values(), np.int64, len(used_by_row))
     numbers = rows >> column_blocks.BLOCK_BITS

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from rpds import HashTrieMap
@@ -26,8 +26,7 @@ from plimsoll.search.index.bitset import (
     rows_of,
 )
 from plimsoll.search.index.class_columns import ClassColumn
-from plimsoll.search.index.labels import Labels, Texts
-from plimsoll.search.index.provider_table import Table
+from plimsoll.search.index.table import Table
 from plimsoll.search.index.trees import Trees
 
 Change = tuple[Provider | None, Provider | None]
@@ -47,8 +46,9 @@ class Index:
     rows_in_id_order: bool = True
     """Whether rows are sorted by provider id. False after a provider was added with a lower id than the last one."""
     _row_by_uuid: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
-    table: Table = field(default_factory=Table)
-    _labels: Labels = field(default_factory=Labels)
+    table: Table[Provider] = field(default_factory=Table)
+    uuids: Table[str] = field(default_factory=Table)
+    """The uuid of each row. Claims share it, so views cache the JSON of uuids by its identity and by its chunks."""
     trees: Trees = field(default_factory=Trees)
     _class_columns: Mapping[str, ClassColumn] = field(default_factory=dict)
     """A dict, not a hash trie: there are few classes, so copies are cheap, and lookups are faster."""
@@ -56,8 +56,6 @@ class Index:
     _aggregates: HashTrieMap[str, RowSet] = field(default_factory=HashTrieMap)
     sharing: RowSet = NONE
     """The rows of sharing providers (with SHARING_TRAIT); every search uses it."""
-    _anchors: dict[int, RowSet] = field(default_factory=dict)
-    """Cache of `anchors`, shared by all indexes with the same trees and aggregates."""
 
     @classmethod
     def build(cls, providers: Iterable[Provider]) -> Index:
@@ -75,6 +73,8 @@ class Index:
         for before, after in changes:
             builder.add(before, after)
         index = builder.index()
+        assert len(index._row_by_uuid) == index.live.bit_count(), "one row in use per uuid"
+        assert index.trees.size == index.size, "trees of another size"
         return index._compacted() if index.is_sparse else index
 
     def claimed(self, claims: Iterable[Claim]) -> Index:
@@ -83,28 +83,20 @@ class Index:
         used_by_class: dict[str, dict[int, int]] = defaultdict(dict)
         for before, after in claims:
             row = self._row_by_uuid[after.uuid]
+            assert is_claim(before, after), "a claim changes the usage only"
+            assert self.provider(row).id == after.id, "row of another provider"
+            assert row not in providers, "two claims of one provider"
             providers[row] = after
             had, has = before.used, after.used
             for name in had.keys() | has.keys():
                 used = has.get(name, 0)
                 if used != had.get(name, 0) and name in after.inventories:
                     used_by_class[name][row] = used
-        return Index(
-            self.size,
-            self.last_id,
-            self.rows_in_id_order,
-            self._row_by_uuid,
-            self.table.replaced(providers),
-            self._labels,
-            self.trees,
-            {
-                **self._class_columns,
-                **{name: self._class_columns[name].with_used(used) for name, used in used_by_class.items()},
-            },
-            self._traits,
-            self._aggregates,
-            self.sharing,
-            self._anchors,
+        columns = {name: self._class_columns[name].with_used(used) for name, used in used_by_class.items()}
+        return replace(
+            self,
+            table=self.table.replaced(providers),
+            _class_columns={**self._class_columns, **columns},
         )
 
     @property
@@ -126,10 +118,10 @@ class Index:
         return Index.build(self.providers(numbers_of(self.live, self.size).tolist()))
 
     def provider(self, row: int) -> Provider:
-        return self.table.provider(row)
+        return self.table.value(row)
 
     def providers(self, rows: Sequence[int]) -> list[Provider]:
-        return self.table.providers(rows)
+        return self.table.values(rows)
 
     def oldest_first(self, rows: Numbers) -> Numbers:
         """Return these ascending rows in the order of ids."""
@@ -137,10 +129,6 @@ class Index:
             return rows
         ids = [provider.id for provider in self.providers(rows.tolist())]
         return rows[np.argsort(ids, kind="stable")]
-
-    def labels(self) -> Texts:
-        """Return the uuid of each row as JSON text; values of vacant rows are undefined."""
-        return self._labels.whole()
 
     def row(self, uuid: str) -> int:
         return self._row_by_uuid[uuid]
@@ -180,13 +168,10 @@ class Index:
 
     def anchors(self, row: int) -> RowSet:
         """Return the roots that a sharing provider serves: of all trees with a provider in one of its aggregates."""
-        anchors = self._anchors.get(row)
-        if anchors is None:
-            reached = NONE
-            for aggregate in self.provider(row).aggregates:
-                reached |= self.in_aggregate(aggregate)
-            anchors = self._anchors[row] = self.roots_of(reached)
-        return anchors
+        reached = NONE
+        for aggregate in self.provider(row).aggregates:
+            reached |= self.in_aggregate(aggregate)
+        return self.roots_of(reached)
 
 
 def is_claim(before: Provider, after: Provider) -> bool:
@@ -268,20 +253,18 @@ class _IndexBuilder:
             rows = rows.discard(uuid) if row is None else rows.insert(uuid, row)
         new = {row: uuid for uuid, row in self.rows.items() if row is not None}
         traits = _with_changed_sets(base._traits, self.traits)
-        anchors_changed = bool(self.roots or self.aggregates)
         return Index(
             size=self.size,
             last_id=self.last_id,
             rows_in_id_order=self.rows_in_id_order,
             _row_by_uuid=rows,
             table=base.table.replaced(self.providers),
-            _labels=base._labels.replaced(new) if new else base._labels,
+            uuids=base.uuids.replaced(new) if new else base.uuids,
             trees=self._trees(rows),
             _class_columns=self._class_columns(),
             _traits=traits,
             _aggregates=_with_changed_sets(base._aggregates, self.aggregates),
             sharing=traits.get(SHARING_TRAIT, NONE),
-            _anchors={} if anchors_changed else base._anchors,
         )
 
     def _trees(self, rows: HashTrieMap[str, int]) -> Trees:

@@ -13,16 +13,14 @@ from plimsoll.domain.provider import Provider
 from plimsoll.domain.values import unhashable_value
 from plimsoll.search.index.bitset import Numbers
 from plimsoll.search.index.index import Index
-from plimsoll.search.index.labels import Texts
-from plimsoll.search.index.provider_table import Chunk
+from plimsoll.search.index.table import Chunk, Table
 
 
 class Selection(Sequence[Provider]):
-    __slots__ = ("_index", "_labels", "rows")
+    __slots__ = ("_index", "rows")
 
     def __init__(self, index: Index, rows: Numbers) -> None:
         self._index = index
-        self._labels: Texts | None = None
         self.rows = rows
 
     def __len__(self) -> int:
@@ -40,11 +38,10 @@ class Selection(Sequence[Provider]):
     def __iter__(self) -> Iterator[Provider]:
         return iter(self._index.providers(self.rows.tolist()))
 
-    def labels(self) -> Texts:
-        """Return the uuids as JSON text."""
-        if self._labels is None:
-            self._labels = self._index.labels().take(self.rows)
-        return self._labels
+    @property
+    def uuids(self) -> Table[str]:
+        """The uuids of all rows of the index."""
+        return self._index.uuids
 
     def by_chunk(self) -> Iterator[ChunkSelection]:
         """Yield the selection by chunk. A chunk is yielded once if the rows are sorted."""
@@ -64,7 +61,7 @@ class ChunkSelection:
     rows: Numbers
 
     @property
-    def chunk(self) -> Chunk:
+    def chunk(self) -> Chunk[Provider]:
         return self._index.table.chunks[self.number]
 
     @property

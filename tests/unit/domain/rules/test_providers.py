@@ -95,7 +95,7 @@ def test_another_parent_is_refused_unless_reparenting_is_allowed() -> None:
 def test_an_unparented_provider_becomes_a_root_with_all_below_it() -> None:
     d = a_tree()
     assert change_provider(d, "numa", "numa", None, reparenting=True) is None
-    assert d.world.providers["numa"].is_root
+    assert d.world.providers["numa"].parent is None
     assert d.world.providers["nic"].root == "numa"
     assert d.world.trees["host"] == ("host",)
 

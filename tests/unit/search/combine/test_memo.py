@@ -2,6 +2,8 @@
 
 """Choices that are computed once per tree shape: each host gets the choices of its own shape."""
 
+from dataclasses import replace
+
 import pytest
 
 from plimsoll.domain.provider import Provider
@@ -63,7 +65,7 @@ def test_a_claim_changes_the_shape_of_its_host_only() -> None:
     cloud = Cloud(*model("a", 2), *model("b", 2))
     before = cloud.world.providers["ad0"]
     assert len(cloud.mappings_of(*PAIR, group_policy="none")) == 4
-    cloud.index = cloud.index.updated([(before, before.changed(used={"PCI": 1}))])
+    cloud.index = cloud.index.updated([(before, replace(before, used={"PCI": 1}))])
     assert cloud.mappings_of(*PAIR, group_policy="none") == ["_1=bd0 _2=bd1", "_1=bd1 _2=bd0"]
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 from plimsoll.domain.provider import Provider
-from plimsoll.search.index.provider_table import Chunk
 from plimsoll.search.index.selection import ChunkSelection, Selection
+from plimsoll.search.index.table import Chunk
 
 MAX_CACHED_PIECES = 200_000
 MAX_VARIANTS = 16
@@ -33,7 +33,7 @@ class ChunkCache(Generic[T]):
 
     def __init__(self, make: Callable[[list[Provider]], T]) -> None:
         self._make = make
-        self._value_by_number: dict[int, tuple[Chunk, T]] = {}
+        self._value_by_number: dict[int, tuple[Chunk[Provider], T]] = {}
 
     def of(self, part: ChunkSelection) -> T:
         cached = self._value_by_number.get(part.number)
