@@ -38,7 +38,9 @@ def find(
         order = replace(order, shuffle_seed=random.getrandbits(32))
     seconds = placement.settings.search_budget
     try:
-        found = find_candidates(snapshot.world, snapshot.index, request, order, budget)
+        found = find_candidates(
+            snapshot.world, snapshot.index, request, order, budget, fast_paths=placement.settings.fast_paths
+        )
     except BudgetExceeded:
         LOG.warning(
             "A search for allocation candidates found none within search_budget (%s s). Query: %s",

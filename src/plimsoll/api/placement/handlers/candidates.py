@@ -82,7 +82,9 @@ def _large_search_slot(call: ApiRequest) -> Iterator[None]:
 
 def _encoded(found: Candidates, request: CandidatesRequest, call: ApiRequest, budget: Budget) -> bytes:
     if not found.requests.is_large:
-        return views.candidates(found, request, call.version, budget.pause_if_due)
+        return views.candidates(
+            found, request, call.version, budget.pause_if_due, call.placement.settings.fast_paths
+        )
     permit = call.permit
     with permit.released():
         _encoding_large.acquire()
@@ -91,7 +93,9 @@ def _encoded(found: Candidates, request: CandidatesRequest, call: ApiRequest, bu
             has_memory = permit.wait_for_memory()
         if not has_memory:
             raise Problem(503, _NO_MEMORY, retry_after=5)
-        body = views.candidates(found, request, call.version, budget.pause_if_due)
+        body = views.candidates(
+            found, request, call.version, budget.pause_if_due, call.placement.settings.fast_paths
+        )
         if len(body) > _TRIMMED_BYTES:
             permit.trim_memory()
         return body

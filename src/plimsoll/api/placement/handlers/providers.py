@@ -21,7 +21,8 @@ def find(call: ApiRequest) -> Response:
     request: ProvidersRequest = call.query()
     found = accepted(providers.find(call.placement, request))
     pauses = Budget(clock=time.monotonic, pause=call.permit.pause)
-    body = views.providers(found, call.version, call.prefix, pauses.pause_if_due)
+    fast_paths = call.placement.settings.fast_paths
+    body = views.providers(found, call.version, call.prefix, pauses.pause_if_due, fast_paths)
     return Response(200, body, modified=latest(views.modification_times(found)))
 
 

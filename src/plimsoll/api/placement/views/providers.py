@@ -20,6 +20,7 @@ from plimsoll.api.placement.views.json_cache import (
 )
 from plimsoll.bounded_cache import bounded_cache
 from plimsoll.domain.provider import Provider
+from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.http.response import latest_or_none
 from plimsoll.search.index.selection import Selection
 
@@ -49,14 +50,18 @@ def provider(one: Provider, version: Version, prefix: str) -> bytes:
 
 
 def providers(
-    several: Selection, version: Version, prefix: str, pause: Callable[[], object] = lambda: None
+    several: Selection,
+    version: Version,
+    prefix: str,
+    pause: Callable[[], object] = lambda: None,
+    fast_paths: FastPaths = ALL,
 ) -> bytes:
     """Return the list as JSON. `pause` is called every 256 providers: the first encoding of 20,000 takes 120 ms."""
     links, nested = _links((version, prefix)), version.has(F.PROVIDER_TREES)
     encode = partial(_encoded, links=links, nested=nested)
     # With proxy headers enabled, a client can choose the prefix of the links, and so their length.
-    is_short = sum(map(len, links)) <= MAX_LINK_BYTES
-    cache = _variants.of((links, nested), encode) if is_short else JsonCache(encode)
+    is_cached = fast_paths.json_cache and sum(map(len, links)) <= MAX_LINK_BYTES
+    cache = _variants.of((links, nested), encode) if is_cached else JsonCache(encode)
     return b"".join((b'{"resource_providers":[', *with_commas(cache.of(several, pause)), b"]}"))
 
 
