@@ -56,9 +56,9 @@ def databases_by_setting(databases: Databases) -> Iterator[list[Database]]:
 def test_quoted_texts_keep_their_value(databases_by_setting: list[Database]) -> None:
     for database in databases_by_setting:
         queries = [Statement("SELECT %s, %s", [text, "next"]) for text in TEXTS]
-        with database.read() as conn:
-            results = database.run_queries(conn, queries)
-            one_by_one = [database.run_queries(conn, [each])[0] for each in queries]
+        with database.transaction() as transaction:
+            results = transaction.run(queries)
+            one_by_one = [transaction.run([each])[0] for each in queries]
         expected = [[(text, "next")] for text in TEXTS]
         assert [[tuple(row) for row in rows] for rows in results] == expected
         assert [[tuple(row) for row in rows] for rows in one_by_one] == expected

@@ -11,6 +11,8 @@ from dataclasses import replace
 from oslo_config import cfg
 
 from plimsoll.config import loader, origins
+from plimsoll.fast_paths import FastPaths
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage.database import Database, DatabaseOptions, UnusableDatabaseError
 
 SECTION, OPTION = "placement_database", "connection"
@@ -34,7 +36,7 @@ def database_url(conf: cfg.ConfigOpts) -> str:
     return str(url)
 
 
-def open_database(conf: cfg.ConfigOpts, *, retry: bool = True) -> Database:
+def open_database(conf: cfg.ConfigOpts, *, retry: bool = True, runtime: Runtime | None = None) -> Database:
     """Open the configured database without connecting yet.
 
     With `retry`, failed connections are retried [placement_database]max_retries times; without it, the first failure
@@ -45,7 +47,8 @@ def open_database(conf: cfg.ConfigOpts, *, retry: bool = True) -> Database:
     if not retry:
         options = replace(options, max_retries=0)
     try:
-        return Database(url, options)
+        fast_paths = FastPaths.without(conf.plimsoll.disable_fast_paths)
+        return Database(url, options, runtime=runtime, fast_paths=fast_paths)
     except UnusableDatabaseError as error:
         raise loader.option_error(conf, SECTION, OPTION, error) from error
 

@@ -16,8 +16,10 @@ from datetime import UTC, datetime
 
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
+from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.ledger.allocation_cache import AllocationCache
 from plimsoll.ledger.command import Abandoned, Command, Ticket
+from plimsoll.ledger.commit import Committer
 from plimsoll.ledger.commit_retry import CommitRetrier
 from plimsoll.ledger.current import CurrentSnapshot, OptimisticRead
 from plimsoll.ledger.group_commit import (
@@ -26,8 +28,9 @@ from plimsoll.ledger.group_commit import (
     LockTimeout,
     Waiter,
 )
+from plimsoll.ledger.response_cache import ResponseCache
 from plimsoll.ledger.snapshot import Snapshot
-from plimsoll.runtime.scheduling import ACTIVE_REQUESTS, yield_to_pending
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy
 
@@ -50,14 +53,25 @@ class Ledger:
     """All reads and writes of one process on one database. Every method may be called from any thread."""
 
     def __init__(
-        self, database: Database, *, change_log_keep: int = 100_000, clock: Callable[[], datetime] = utc_now
+        self,
+        database: Database,
+        *,
+        runtime: Runtime | None = None,
+        fast_paths: FastPaths = ALL,
+        change_log_keep: int = 100_000,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.database = database
+        self.runtime = runtime or database.runtime
         self._queue: deque[Ticket] = deque()
         self._commit_lock = GroupCommitLock()
-        self._current = CurrentSnapshot(database)
-        self._retrier = CommitRetrier(database, self._current, change_log_keep, clock)
-        self.allocation_cache = AllocationCache()
+        responses = ResponseCache() if fast_paths.response_cache else ResponseCache(max_bytes=0)
+        self._current = CurrentSnapshot(database, self.runtime, responses)
+        committer = Committer(
+            database, self._current, self.runtime, clock, optimistic=fast_paths.optimistic_commit
+        )
+        self._retrier = CommitRetrier(database, committer, change_log_keep)
+        self.allocation_cache = AllocationCache(enabled=fast_paths.allocation_cache)
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot that contains every write committed before this call, by any process."""
@@ -78,7 +92,7 @@ class Ledger:
     def reload(self) -> None:
         """Discard the snapshot and load the whole database again."""
         # No batch may be in flight: it would publish a snapshot that is based on the discarded one.
-        self._commit_lock.acquire(Waiter())
+        self._commit_lock.acquire(Waiter(self.runtime))
         try:
             with self._retrier.block_commits():
                 self._current.reload()
@@ -87,14 +101,14 @@ class Ledger:
 
     def submit(self, command: Command) -> World | Refusal:
         """Decide a command and commit it. Return the world right after it, or the refusal."""
-        ticket = Ticket(command)
+        ticket = Ticket(command, self.runtime)
         self._queue.append(ticket)
         try:
             while not ticket.done:
                 if self._commit_lock.acquire(ticket, QUEUE_SECONDS):
-                    lease = Lease(self._commit_lock)
+                    lease = Lease(self._commit_lock, self.runtime)
                     try:
-                        yield_to_pending()
+                        self.runtime.yield_to_ready()  # requests that are ready can join the batch
                         self._write_batch(lease)
                     finally:
                         lease.release()
@@ -153,7 +167,11 @@ class Ledger:
         in one batch, and the database idles while it is decided. Recently finished requests count as well: most clients
         send the next one soon. Two requests are always faster in one batch.
         """
-        half = (ACTIVE_REQUESTS.recent_maximum() + 1) // 2 if self.database.commits_in_background else 0
+        half = (
+            (self.runtime.active_requests.recent_maximum() + 1) // 2
+            if self.database.commits_in_background
+            else 0
+        )
         if half > 2:
             return min(half, MAX_BATCH)
         return 2 if half else MAX_BATCH  # also under a server that does not count requests

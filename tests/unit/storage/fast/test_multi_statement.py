@@ -27,6 +27,10 @@ def quote(text: str) -> str:
     return f"<{text}>"
 
 
+def pause() -> None:
+    pass
+
+
 def test_values_are_written_into_a_statement() -> None:
     statement = Statement(
         "INSERT INTO t VALUES (%s, %s, %s, %s, %s)",
@@ -50,7 +54,7 @@ def test_a_text_is_quoted_in_a_message_of_several_statements(text: str) -> None:
         Statement("SELECT %s", [text]),
         Statement("SELECT %s, %s", [2, "b"]),
     ]
-    assert list(m.build_messages(statements, quote, NO_LIMIT)) == [
+    assert list(m.build_messages(statements, quote, NO_LIMIT, pause)) == [
         f"SELECT 'x';SELECT <{text}>;SELECT 2, <b>"
     ]
 
@@ -72,7 +76,9 @@ def test_values_of_other_types_are_refused(value: object) -> None:
         m.render_statement(Statement("SELECT %s", [value]), quote)
     with pytest.raises(TypeError):
         list(
-            m.build_messages([Statement("SELECT 1"), Statement("SELECT %s, %s", [1, value])], quote, NO_LIMIT)
+            m.build_messages(
+                [Statement("SELECT 1"), Statement("SELECT %s, %s", [1, value])], quote, NO_LIMIT, pause
+            )
         )
 
 
@@ -85,26 +91,31 @@ def test_a_wrong_number_of_values_is_refused(values: list[int]) -> None:
 def test_there_are_as_few_messages_as_the_limit_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(m, "MAX_MESSAGE_BYTES", 8)
     statements = [Statement(sql) for sql in ("aaa", "bbb", "c", "too long", "d", "e")]
-    assert list(m.build_messages(statements, quote, NO_LIMIT)) == ["aaa;bbb", "c", "too long", "d;e"]
-    assert list(m.build_messages(statements[:1], quote, NO_LIMIT)) == ["aaa"]
+    assert list(m.build_messages(statements, quote, NO_LIMIT, pause)) == ["aaa;bbb", "c", "too long", "d;e"]
+    assert list(m.build_messages(statements[:1], quote, NO_LIMIT, pause)) == ["aaa"]
 
 
 def test_the_length_of_a_message_includes_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(m, "MAX_MESSAGE_BYTES", 30)
     statements = [Statement("SELECT %s", [text]) for text in ("a" * 10, "b" * 30, "c", "d")]
     texts = [f"SELECT '{text}'" for text in ("a" * 10, "b" * 30)]
-    assert list(m.build_messages(statements, quote, NO_LIMIT)) == [*texts, "SELECT 'c';SELECT 'd'"]
+    assert list(m.build_messages(statements, quote, NO_LIMIT, pause)) == [*texts, "SELECT 'c';SELECT 'd'"]
 
 
 def test_the_length_of_a_message_is_counted_in_bytes() -> None:
     faces = "\N{GRINNING FACE}" * 10
     statements = [Statement("SELECT %s", [faces]) for _ in range(3)]
     each = f"SELECT '{faces}'"
-    assert list(m.build_messages(statements, quote, 3 * len(each.encode()) + 3)) == [";".join([each] * 3)]
-    assert list(m.build_messages(statements, quote, 3 * len(each.encode()) - 1)) == [f"{each};{each}", each]
+    assert list(m.build_messages(statements, quote, 3 * len(each.encode()) + 3, pause)) == [
+        ";".join([each] * 3)
+    ]
+    assert list(m.build_messages(statements, quote, 3 * len(each.encode()) - 1, pause)) == [
+        f"{each};{each}",
+        each,
+    ]
 
 
 def test_a_statement_over_the_limit_of_the_server_is_refused() -> None:
     statements = [Statement("SELECT 1"), Statement("SELECT %s", ["\N{GRINNING FACE}" * 10])]
     with pytest.raises(StatementTooLong, match=r"takes 50 bytes, the limit is 49\."):
-        list(m.build_messages(statements, quote, 49))
+        list(m.build_messages(statements, quote, 49, pause))
