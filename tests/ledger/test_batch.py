@@ -23,6 +23,7 @@ from plimsoll.domain.rules import (
 )
 from plimsoll.domain.rules.allocations import ANY_GENERATION, Claim
 from plimsoll.domain.world import World
+from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.command import Command, Ticket
 from plimsoll.ledger.group_commit import Lease
 from plimsoll.ledger.ledger import Ledger
@@ -101,10 +102,11 @@ def write(ledger: Ledger, commands: Sequence[Command], batch_size: int) -> list[
 
 
 @pytest.fixture
-def ledgers(databases: Databases) -> Iterator[tuple[Ledger, Ledger]]:
+def ledgers(databases: Databases, fast_paths: FastPaths) -> Iterator[tuple[Ledger, Ledger]]:
     with databases.fresh("tables", make_tables) as single, databases.fresh("tables", make_tables) as batched:
-        opened = Database(single), Database(batched)
-        yield Ledger(opened[0], clock=lambda: NOW), Ledger(opened[1], clock=lambda: NOW)
+        opened = [Database(url, fast_paths=fast_paths) for url in (single, batched)]
+        one, many = (Ledger(each, fast_paths=fast_paths, clock=lambda: NOW) for each in opened)
+        yield one, many
         for database in opened:
             database.dispose()
 

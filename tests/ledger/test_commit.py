@@ -47,6 +47,7 @@ def attempts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return attempted
 
 
+@pytest.mark.only_fast_paths
 def test_a_single_writer_commits_optimistically(placement: Placement, attempts: list[str]) -> None:
     host = make_provider(placement, "host", VCPU=4)
     assert allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=1)]) is None
@@ -54,6 +55,7 @@ def test_a_single_writer_commits_optimistically(placement: Placement, attempts: 
     assert placement.world().providers[host.uuid].used == {"VCPU": 1}
 
 
+@pytest.mark.only_fast_paths
 def test_after_another_process_has_written_the_command_is_decided_again_with_the_lock(
     placement: Placement, other: Placement, attempts: list[str]
 ) -> None:
@@ -157,6 +159,7 @@ def test_a_consumer_that_one_command_calls_new_and_a_late_command_releases(place
     assert placement.world().providers[host.uuid].used == used
 
 
+@pytest.mark.only_fast_paths
 def test_a_batch_that_lost_the_race_for_the_head_reacquires_the_group_commit_lock(
     placement: Placement, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from sqlalchemy import Connection, text
 
+from plimsoll.fast_paths import FastPaths
 from plimsoll.storage.database import Database, DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.errors import ConstraintFailed, NotWritable
 from tests.storage.conftest import create_schema, opened
@@ -34,9 +35,9 @@ def url(databases: Databases) -> Iterator[str]:
 
 
 @pytest.fixture
-def db(url: str) -> Iterator[Database]:
+def db(url: str, fast_paths: FastPaths) -> Iterator[Database]:
     """A database with our tables and a table `counter`."""
-    with opened(url) as database:
+    with opened(url, fast_paths) as database:
         yield database
 
 

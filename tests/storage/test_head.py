@@ -5,14 +5,25 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from datetime import datetime
 
+import pytest
+
 from plimsoll.domain.actor import Actor
+from plimsoll.fast_paths import FastPaths
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
 from plimsoll.storage.head import BEGINNING, Head
+from tests.storage.conftest import opened
 from tests.storage.writers import finish, move_head, start
+
+
+@pytest.fixture
+def db(url: str, fast_paths: FastPaths) -> Iterator[Database]:
+    with opened(url, fast_paths) as database:
+        yield database
 
 
 def test_the_head_of_a_new_database_is_the_beginning(db: Database) -> None:

@@ -95,6 +95,7 @@ class Batch:
         """Make the statements and the next snapshot. No command is decided after this."""
         if self.log:
             head = Head(self.log[-1].seq, changes.new_mark())
+            assert head.seq == self.base_head.seq + len(self.log)
             recorded = self._effect_writer.statements(self._world)
             logged = changes.append_statements(self._dialect, self.log, self.snapshot.head, head.mark)
             self.statements = logged + recorded
@@ -104,6 +105,7 @@ class Batch:
         """Set the outcomes of the tickets, and cache ids of lookup tables. To be called after the commit only."""
         self._effect_writer.cache_entries()
         for ticket, outcome in self._outcomes:
+            assert ticket.outcome is None
             ticket.outcome = outcome
 
     def _decide(self, command: Command) -> Outcome | None:

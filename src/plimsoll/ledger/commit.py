@@ -216,7 +216,7 @@ class Committer:
                     transaction.commit(batch.statements)
             except OutcomeUnknown as fault:
                 raise CommitInDoubt(batch, fault) from fault
-            self._current.newest = batch.snapshot
+            self._current.publish(batch.snapshot)
 
     def _new_batch(self, transaction: Transaction, snapshot: Snapshot, *, assume_new: bool) -> Batch:
         if snapshot.origin is not self._origin:  # after a full load, cached ids may be wrong

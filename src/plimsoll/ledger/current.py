@@ -93,10 +93,17 @@ class CurrentSnapshot:
                 raise Busy(f"A commit has been under way for {COMMIT_SECONDS} s.")
             try:
                 if not self.newest.contains(head, since):
-                    self.newest = self.database.run_read(self._follow_head)
+                    self.publish(self.database.run_read(self._follow_head))
             finally:
                 self.publish_lock.release()
         return self.newest
+
+    def publish(self, snapshot: Snapshot) -> None:
+        """Make this the newest snapshot. The caller holds `publish_lock`."""
+        assert self.publish_lock.locked()
+        # A full load may lead back: the database was restored to an earlier state.
+        assert snapshot.head.seq >= self.newest.head.seq or snapshot.origin is not self.newest.origin
+        self.newest = snapshot
 
     def at_head(self, conn: Connection, head: Head) -> Snapshot:
         """Return the snapshot at the head that this transaction has locked."""
@@ -105,7 +112,7 @@ class CurrentSnapshot:
     def reload(self) -> None:
         """Load the whole database and publish the result."""
         with self.publish_lock:
-            self.newest = self._load()
+            self.publish(self._load())
 
     def _follow_head(self, conn: Connection) -> Snapshot:
         return self.at_head(conn, changes.read_head(conn))

@@ -119,6 +119,7 @@ class GroupCommitLock:
     def release(self) -> None:
         """Pass the lock to the next waiter whose command is in no batch; unlock if there is none."""
         with self._mutex:
+            assert self._held
             while self._waiters:
                 waiter = self._waiters.popleft()
                 if not waiter.in_batch:

@@ -155,6 +155,7 @@ class Ledger:
         taken: list[Ticket] = []
         while queue and len(taken) < room:
             ticket = queue.popleft()
+            assert not ticket.in_batch
             ticket.in_batch = True
             taken.append(ticket)
         tickets += taken

@@ -7,6 +7,8 @@ from enum import IntEnum
 
 import pytest
 
+from plimsoll.runtime.threads import Threads
+from plimsoll.storage.dialects.statements import CommitFailed
 from plimsoll.storage.errors import StatementTooLong
 from plimsoll.storage.fast import multi_statement as m
 from plimsoll.storage.sql import Statement
@@ -119,3 +121,48 @@ def test_a_statement_over_the_limit_of_the_server_is_refused() -> None:
     statements = [Statement("SELECT 1"), Statement("SELECT %s", ["\N{GRINNING FACE}" * 10])]
     with pytest.raises(StatementTooLong, match=r"takes 50 bytes, the limit is 49\."):
         list(m.build_messages(statements, quote, 49, pause))
+
+
+class Server:
+    """Accepts messages of 12 bytes, and fails at a message that contains `failing`."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def execute_message(self, connection: object, message: str) -> list[list[str]]:
+        self.messages.append(message)
+        if "failing" in message:
+            raise ConnectionError
+        return [[each] for each in message.split(";")]
+
+    def max_message_bytes(self, connection: object) -> int:
+        return 12
+
+    def quote(self, connection: object) -> m.Quote:
+        return quote
+
+
+def test_the_rows_of_all_messages_are_returned_in_order() -> None:
+    server = Server()
+    statements = [Statement(sql) for sql in ("aaa", "bbb", "cccccccc")]
+    rows = m.MultiStatementSender(server, Threads()).run(None, statements)
+    assert rows == [["aaa"], ["bbb"], ["cccccccc"]]
+    assert server.messages == ["aaa;bbb", "cccccccc"]
+
+
+def test_the_last_message_contains_the_commit() -> None:
+    server = Server()
+    statements = [Statement(sql) for sql in ("aaaaaaaa", "bbb")]
+    m.MultiStatementSender(server, Threads()).commit(None, statements)
+    assert server.messages == ["aaaaaaaa", "bbb;COMMIT"]
+
+
+@pytest.mark.parametrize(("first", "error"), [("failing", ConnectionError), ("fail", CommitFailed)])
+def test_only_the_message_with_the_commit_leaves_the_outcome_unknown(
+    first: str, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(m, "COMMIT", Statement("failing"))
+    server = Server()
+    with pytest.raises(error):
+        m.MultiStatementSender(server, Threads()).commit(None, [Statement(first), Statement("b")])
+    assert len(server.messages) == 2 - (first == "failing")
