@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command: `python -m bench [run|compare|profile|identity|page] ...`."""
+"""The command: `python -m bench [run|compare|fast-paths|profile|identity|page] ...`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from bench import compare, identity, page, run
+from bench import compare, fast_paths, identity, page, run
 from bench.profiling import command as profile
 
 
@@ -17,6 +17,7 @@ def main() -> int:
     for module, name in (
         (run, "run"),
         (compare, "compare"),
+        (fast_paths, "fast-paths"),
         (profile, "profile"),
         (identity, "identity"),
         (page, "page"),

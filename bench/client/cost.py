@@ -47,7 +47,7 @@ def _measure_client(length: int, count: int, seconds: float, rounds: int) -> dic
     listener.close()
     try:
         round_length = RoundLength(seconds, min_units=20, warmup_units=20)
-        return summary([drive(port, reads(["/"]), count, round_length) for _ in range(rounds)])
+        return summary([drive([port], reads(["/"]), count, round_length) for _ in range(rounds)])
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

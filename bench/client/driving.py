@@ -12,7 +12,7 @@ import os
 import pickle
 import select
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bench.client.http import Connection, Response, UnexpectedResponse
@@ -55,8 +55,8 @@ class RoundLength:
     warmup_units: int = 1
 
 
-def drive(port: int, clients: Clients, count: int, round_length: RoundLength) -> Round:
-    """Run one round in a separate process."""
+def drive(ports: Sequence[int], clients: Clients, count: int, round_length: RoundLength) -> Round:
+    """Run one round in a separate process. Clients are spread over the ports."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -65,7 +65,7 @@ def drive(port: int, clients: Clients, count: int, round_length: RoundLength) ->
             os.close(reading)
             with os.fdopen(writing, "wb") as pipe:
                 try:
-                    outcome: object = _round(port, clients, count, round_length)
+                    outcome: object = _round(ports, clients, count, round_length)
                 except Exception as error:
                     outcome = repr(error)
                 pickle.dump(outcome, pipe)
@@ -82,8 +82,8 @@ def drive(port: int, clients: Clients, count: int, round_length: RoundLength) ->
     return outcome
 
 
-def _round(port: int, clients: Clients, count: int, round_length: RoundLength) -> Round:
-    connections = [Connection(port) for _ in range(count)]
+def _round(ports: Sequence[int], clients: Clients, count: int, round_length: RoundLength) -> Round:
+    connections = [Connection(ports[number % len(ports)]) for number in range(count)]
     units = [clients(number) for number in range(count)]
     try:
         for connection, client_units in zip(connections, units, strict=True):

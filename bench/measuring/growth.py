@@ -95,8 +95,8 @@ def _reference(site: Site, size: int, effort: Effort) -> dict[str, Any]:
     rows = shapes.flat(size)
     with site.both(f"growth_{size}", rows) as (references, _), running(references["default"]):
         round_length = effort.round_length(is_reference=True)
-        port = references["default"].port
-        return summary([drive(port, SEARCH, 1, round_length) for _ in range(effort.rounds)])
+        ports = references["default"].ports
+        return summary([drive(ports, SEARCH, 1, round_length) for _ in range(effort.rounds)])
 
 
 def _memory_with_allocations(site: Site) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def _memory_with_allocations(site: Site) -> dict[str, Any]:
     rows = shapes.with_allocations(ALLOCATED_PROVIDERS, ALLOCATIONS_EACH)
     with site.plimsoll("growth_held", rows) as service, running(service):
         _restart_seconds(service)
-        drive(service.port, SEARCH, 1, RoundLength(1.0, min_units=50))
+        drive(service.ports, SEARCH, 1, RoundLength(1.0, min_units=50))
         return {
             "providers": ALLOCATED_PROVIDERS,
             "allocations": len(rows.tables["allocations"]),

@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.client.driving import Clients, Round, RoundLength, drive
 from bench.client.http import UnexpectedResponse
-from bench.site.services import Service
+from bench.site.services import Deployment, Service
 
 MAX_SAMPLES = 200
 """Number of points of a distribution that are stored for the plots."""
@@ -45,7 +45,7 @@ class ServerMeasurement:
     """The rounds of one server for one workload."""
 
     label: str
-    service: Service
+    service: Service | Deployment
     clients: Clients
     round_length: RoundLength
     rounds: list[Round] = field(default_factory=list)
@@ -59,7 +59,7 @@ class ServerMeasurement:
             return
         before = self.service.processor_seconds()
         try:
-            self.rounds.append(drive(self.service.port, self.clients, count, self.round_length))
+            self.rounds.append(drive(self.service.ports, self.clients, count, self.round_length))
         except UnexpectedResponse as error:
             self.error = str(error)
         self.used += self.service.processor_seconds() - before

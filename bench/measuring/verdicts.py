@@ -15,7 +15,7 @@ from bench.measuring.rounds import ratio
 from bench.measuring.sidebyside import OURS, READY_MADE
 from bench.measuring.workloads import WORKLOADS
 
-MAX_TIMES_READY_MADE = 3.0
+MAX_TIMES_READY_MADE = 3.5
 """Maximum time of a candidates response, in multiples of the time for the same bytes sent ready-made."""
 
 QUICK_SHARE = 4.0

@@ -67,7 +67,7 @@ def _profile(site: Site, dataset: str, works: list[Workload], seconds: float) ->
         over_http = {
             work.key: statistics.median(
                 drive(
-                    service.port,
+                    service.ports,
                     work.clients(rows),
                     1,
                     RoundLength(seconds / 3, min_units=20, warmup_units=WARMUP_UNITS),

@@ -15,12 +15,13 @@ from pathlib import Path
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from bench.client.http import HOST
+from plimsoll.runtime.base import Runtime
 from plimsoll.server.application import PlainApplication
 
 DIRECTORY = "PLIMSOLL_BENCH_ANSWERS"
 
 
-def load() -> PlainApplication:
+def load(_: Runtime) -> PlainApplication:
     bodies = {f"/{file.name}": file.read_bytes() for file in Path(os.environ[DIRECTORY]).iterdir()}
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -49,6 +49,7 @@ class Service:
         self._directory = directory / label
         self._directory.mkdir(parents=True, exist_ok=True)
         self.port = free_port()
+        self.ports: tuple[int, ...] = (self.port,)
         self._process: subprocess.Popen[bytes] | None = None
 
     def command(self) -> list[str]:
@@ -214,6 +215,35 @@ class Plimsoll(Service):
         finally:
             for name in variables:
                 del os.environ[name]
+
+
+class PlimsollUnderGunicorn(Plimsoll):
+    """Plimsoll under gunicorn, with as many threads as `plimsoll serve` processes requests at a time."""
+
+    def command(self) -> list[str]:
+        concurrency = [
+            "--workers",
+            "1",
+            "--worker-class",
+            "gthread",
+            "--threads",
+            "16",
+            "--keep-alive",
+            "300",
+        ]
+        address = ["--bind", f"{HOST}:{self.port}", "--log-level", "warning"]
+        return [str(REFERENCE_BIN / "gunicorn"), *concurrency, *address, "plimsoll.wsgi:load_application()"]
+
+
+class Deployment:
+    """Several services on one database. Clients are spread over them."""
+
+    def __init__(self, services: Sequence[Service]) -> None:
+        self.services = services
+        self.ports = tuple(service.port for service in services)
+
+    def processor_seconds(self) -> float:
+        return sum(service.processor_seconds() for service in self.services)
 
 
 class ReadyMade(Service):

@@ -8,7 +8,7 @@ Everything is removed at the end: services are stopped, databases dropped.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.datasets.loading import fill
 from bench.datasets.rows import Rows
 from bench.site.databases import Engine
-from bench.site.services import ROOT, TUNED, Plimsoll, Reference, Service
+from bench.site.services import ROOT, TUNED, Deployment, Plimsoll, Reference, Service, running
 
 PREFIX = "plimsoll_bench"
 
@@ -53,10 +53,30 @@ class Site:
     @contextlib.contextmanager
     def plimsoll(self, dataset: str, rows: Rows, checkout: Path = ROOT) -> Iterator[Plimsoll]:
         """Yield Plimsoll from the source of a checkout, prepared but not started."""
-        with _database(self.ours, f"{PREFIX}_{dataset}") as url:
+        with self.database(dataset) as url:
             service = Plimsoll(f"plimsoll-{dataset}", self.directory, url, checkout=checkout)
             _prepare(service, rows)
             yield service
+
+    @contextlib.contextmanager
+    def deployment(
+        self,
+        label: str,
+        rows: Rows,
+        count: int,
+        kind: type[Plimsoll] = Plimsoll,
+        settings: Mapping[str, str] | None = None,
+    ) -> Iterator[Deployment]:
+        """Yield running services on one database that has these rows."""
+        with self.database(label) as url:
+            services = [kind(f"{label}-{number}", self.directory, url, settings) for number in range(count)]
+            _prepare(services[0], rows)
+            with running(*services):
+                yield Deployment(services)
+
+    def database(self, name: str) -> contextlib.AbstractContextManager[str]:
+        """Create an empty database, yield its URL, and drop it at the end."""
+        return _database(self.ours, f"{PREFIX}_{name}")
 
 
 def _prepare(service: Service, rows: Rows) -> None:

@@ -114,7 +114,7 @@ def test_a_round_counts_completed_and_refused_units(serve: Serve, count: int) ->
             yield twice()
             yield never()
 
-    done = drive(port, client, count, RoundLength(seconds=0, min_units=10, warmup_units=2))
+    done = drive([port], client, count, RoundLength(seconds=0, min_units=10, warmup_units=2))
     assert (len(done.nanoseconds), done.refused) == (5 * count, 5 * count)
     assert done.answer_bytes == 2
     assert done.client_seconds > 0
@@ -132,4 +132,4 @@ def test_a_unit_that_fails_ends_the_measurement_with_its_message(serve: Serve) -
         raise UnexpectedResponse(f"got {response.status}")
 
     with pytest.raises(UnexpectedResponse, match="got 500"):
-        drive(port, client, 1, RoundLength(seconds=0))
+        drive([port], client, 1, RoundLength(seconds=0))

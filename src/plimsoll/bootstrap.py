@@ -10,12 +10,15 @@ from wsgiref.types import WSGIApplication
 
 from oslo_config import cfg
 
-from plimsoll.access.policy import Policy
+from plimsoll.access import Policy, with_authentication
 from plimsoll.api.app import Application, make_app
 from plimsoll.config import loader
 from plimsoll.config.database_url import open_database
+from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.runtime.base import Runtime
+from plimsoll.runtime.threads import Threads
 from plimsoll.search.request import Order
 from plimsoll.service import standards
 from plimsoll.service.placement import Placement, Settings
@@ -34,11 +37,17 @@ def prepare_database(conf: cfg.ConfigOpts, database: Database) -> None:
         migrate.require_current(database)
 
 
-def open_placement(conf: cfg.ConfigOpts) -> Placement:
-    database = open_database(conf)
+def open_placement(conf: cfg.ConfigOpts, runtime: Runtime | None = None) -> Placement:
+    runtime = runtime or Threads()
+    database = open_database(conf, runtime=runtime)
     try:
         prepare_database(conf, database)
-        ledger = Ledger(database, change_log_keep=conf.plimsoll.change_log_keep)
+        ledger = Ledger(
+            database,
+            runtime=runtime,
+            fast_paths=_fast_paths(conf),
+            change_log_keep=conf.plimsoll.change_log_keep,
+        )
         placement = Placement(ledger, settings_from(conf))
         standards.synchronise(placement)
     except BaseException:
@@ -63,28 +72,44 @@ def settings_from(conf: cfg.ConfigOpts) -> Settings:
         ),
         shuffle=options.randomize_allocation_candidates,
         search_budget=conf.plimsoll.search_budget,
+        fast_paths=_fast_paths(conf),
     )
 
 
-def make_application(conf: cfg.ConfigOpts) -> Application:
-    """Return the service as a WSGI application. Options that `conf` lacks are registered: other programs may pass it."""
+def _fast_paths(conf: cfg.ConfigOpts) -> FastPaths:
+    return FastPaths.without(conf.plimsoll.disable_fast_paths)
+
+
+def make_application(conf: cfg.ConfigOpts, runtime: Runtime | None = None) -> Application:
+    """Return the service as a WSGI application. Options that `conf` lacks are registered: other programs may pass it.
+
+    Without a runtime, requests run in threads.
+    """
     loader.register(conf)
-    return _application(open_placement(conf), conf)
+    runtime = runtime or Threads()
+    return _application(open_placement(conf, runtime), conf, runtime)
 
 
 @contextlib.contextmanager
 def temporary_application(conf: cfg.ConfigOpts) -> Iterator[WSGIApplication]:
     """The same as a context manager, which closes the database at its end: for a process that continues without it."""
     loader.register(conf)
-    placement = open_placement(conf)
+    runtime = Threads()
+    placement = open_placement(conf, runtime)
     try:
-        yield _application(placement, conf)
+        yield _application(placement, conf, runtime)
     finally:
         placement.ledger.database.dispose()
 
 
-def _application(placement: Placement, conf: cfg.ConfigOpts) -> Application:
-    return make_app(placement, Policy(conf), conf, outermost=lambda app: with_tracing(app, conf))
+def _application(placement: Placement, conf: cfg.ConfigOpts, runtime: Runtime) -> Application:
+    return make_app(
+        placement,
+        Policy(conf, cache=_fast_paths(conf).policy_cache),
+        conf,
+        authenticate=lambda app: with_authentication(app, conf, runtime),
+        outermost=lambda app: with_tracing(app, conf),
+    )
 
 
 def verify(conf: cfg.ConfigOpts) -> list[IntegrityFinding]:

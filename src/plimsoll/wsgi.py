@@ -22,6 +22,8 @@ from plimsoll.api.app import Application
 from plimsoll.bootstrap import make_application
 from plimsoll.config import loader, logging_setup
 from plimsoll.config.loader import ConfigError
+from plimsoll.runtime.base import Runtime
+from plimsoll.runtime.threads import Threads
 from plimsoll.server.application import ServedApplication, StartupError
 from plimsoll.storage.database import UnusableDatabaseError
 from plimsoll.storage.errors import DatabaseFault
@@ -49,19 +51,15 @@ class _Application:
                 if self._loaded is not None:  # not closed: that could end the parent's database session
                     self._inherited.append(self._loaded)
                     self._loaded = None
-                self._loaded = _load()
+                self._loaded = _load(Threads())
                 self._process = os.getpid()
         return self
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if self._process != os.getpid():
             self.load()
-        return self.loaded(environ, start_response)
-
-    @property
-    def loaded(self) -> Application:
         assert self._loaded is not None
-        return self._loaded
+        return self._loaded(environ, start_response)
 
 
 application = _Application()
@@ -72,10 +70,10 @@ def load_application() -> WSGIApplication:
     return application.load()
 
 
-def load_for_server() -> ServedApplication:
-    """The same for the workers of `plimsoll serve`, which never fork. Errors that operators can fix: StartupError."""
+def load_for_server(runtime: Runtime) -> ServedApplication:
+    """Load a service for a worker of `plimsoll serve`, which never forks. Errors that operators can fix: StartupError."""
     try:
-        return application.load().loaded
+        return _load(runtime)
     except (
         ConfigError,
         IdentityError,
@@ -89,11 +87,11 @@ def load_for_server() -> ServedApplication:
         raise StartupError(f"The database failed: {str(error).splitlines()[0]}") from None
 
 
-def _load() -> Application:
+def _load(runtime: Runtime) -> Application:
     files = [name for name in os.environ.get(loader.FILES_VARIABLE, "").split(os.pathsep) if name]
     conf = loader.load(files)
     logging_setup.set_up(conf)
-    loaded = make_application(conf)
+    loaded = make_application(conf, runtime)
     # These objects live as long as the process. Frozen, they are not scanned at each garbage collection.
     gc.collect()
     gc.freeze()

@@ -32,10 +32,8 @@ REASONS = {
     ("storage/sql.py", "_update_where"): "columns of our tables",
     ("storage/sql.py", "_time_formatter"): "a dialect",
     ("storage/sql.py", "format_time"): "a time",
-    ("runtime/scheduling.py", "_gevent"): "no argument",
-    ("runtime/scheduling.py", "_poll_function"): "a file descriptor",
     ("http/response.py", "_http_date"): "a time",
-    ("runtime/yields.py", "_queue_of"): "a hub of gevent, one for each thread",
+    ("server/response.py", "_http_date"): "a time",
 }
 """Uses of functools.lru_cache and functools.cache, and why their keys cannot be long."""
 
@@ -51,7 +49,11 @@ def uses(names: set[str]) -> set[tuple[str, str]]:
 
 def used_in(text: str, names: set[str]) -> Iterator[str]:
     """Yield the names of cached objects: decorated functions, or targets of assignments."""
-    for node in ast.walk(ast.parse(text)):
+    nodes = list(ast.walk(ast.parse(text)))
+    imports = [each for each in nodes if isinstance(each, ast.ImportFrom)]
+    imported = names & {alias.name for each in imports for alias in each.names}
+    names = imported | {f"functools.{name}" for name in names}
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if any(mentions(decorator, names) for decorator in node.decorator_list):
                 yield node.name
@@ -62,9 +64,7 @@ def used_in(text: str, names: set[str]) -> Iterator[str]:
 
 def mentions(node: ast.AST, names: set[str]) -> bool:
     return any(
-        (isinstance(each, ast.Name) and each.id in names)
-        or (isinstance(each, ast.Attribute) and each.attr in names and ast.unparse(each.value) == "functools")
-        for each in ast.walk(node)
+        isinstance(each, ast.Name | ast.Attribute) and ast.unparse(each) in names for each in ast.walk(node)
     )
 
 
@@ -85,6 +85,7 @@ def test_decorated_and_assigned_caches_are_found() -> None:
     text = """
 import functools
 from functools import lru_cache
+from plimsoll.bounded_cache import BoundedCache
 @functools.lru_cache(maxsize=1)
 def decorated(): ...
 assigned = lru_cache(maxsize=1)(decorated)
@@ -92,6 +93,7 @@ class Cached:
     def __init__(self):
         self.method = lru_cache(1)(self.compute)
         self.entries: BoundedCache[str, int] = BoundedCache(1, 1)
+        self.flag = cache
 """
-    assert set(used_in(text, {"lru_cache"})) == {"decorated", "assigned", "self.method"}
+    assert set(used_in(text, {"lru_cache", "cache"})) == {"decorated", "assigned", "self.method"}
     assert set(used_in(text, {"BoundedCache"})) == {"self.entries"}

@@ -41,7 +41,17 @@ def test_a_domain_that_imports_storage_is_found(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
     for name in (
         *("domain", "search", "storage", "storage/fast", "ledger", "service", "access"),
-        *("api", "http", "server", "config", "runtime"),
+        *(
+            "api",
+            "http",
+            "server",
+            "config",
+            "runtime",
+            "runtime/greenlets",
+            "runtime/memory",
+            "cli",
+            "bootstrap",
+        ),
     ):
         package = tmp_path / "src" / "plimsoll" / name
         package.mkdir(parents=True)

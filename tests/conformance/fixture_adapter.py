@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,14 +127,16 @@ class ApplicationUnderTest:
         if self._app == "reference":
             reference: Application = deploy.loadapp(conf)
             return reference
-        from plimsoll.access.policy import Policy
+        from plimsoll.access import Policy, with_authentication
         from plimsoll.api.app import make_app
         from plimsoll.bootstrap import open_placement
         from plimsoll.config import loader
+        from plimsoll.runtime.threads import Threads
 
         loader.register(conf)
         self._placement = open_placement(conf)
-        ours: Application = make_app(self._placement, Policy(conf), conf)
+        authenticate = partial(with_authentication, conf=conf, runtime=Threads())
+        ours: Application = make_app(self._placement, Policy(conf), conf, authenticate=authenticate)
         return ours
 
     def close(self) -> None:

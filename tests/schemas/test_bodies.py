@@ -9,17 +9,10 @@ from typing import Any
 
 import pytest
 
-from plimsoll.api.placement.bodies import (
-    aggregates,
-    allocations,
-    classes,
-    inventories,
-    providers,
-    reshape,
-    traits,
-)
+from plimsoll.api.placement.bodies import inventories, providers
 from plimsoll.api.placement.bodies.body import Body
 from plimsoll.api.placement.microversion import VERSIONS
+from plimsoll.api.placement.routes import ROUTES
 from plimsoll.http.problems import Problem
 from tests.differential.wording import same_meaning
 from tests.schemas.documents import GOOD, bodies
@@ -27,20 +20,7 @@ from tests.schemas.reference import needs_the_reference, reference_outcomes
 
 PER_VERSION = 12
 
-BODIES: dict[str, Body] = {
-    "POST /resource_providers": providers.CREATE,
-    "PUT /resource_providers/{uuid}": providers.CHANGE,
-    "POST /resource_providers/{uuid}/inventories": inventories.ADD,
-    "PUT /resource_providers/{uuid}/inventories": inventories.REPLACE,
-    "PUT /resource_providers/{uuid}/inventories/{resource_class}": inventories.CHANGE,
-    "PUT /resource_providers/{uuid}/aggregates": aggregates.SET,
-    "PUT /resource_providers/{uuid}/traits": traits.SET,
-    "POST /resource_classes": classes.NAMED,
-    "PUT /resource_classes/{name}": classes.NAMED,
-    "PUT /allocations/{consumer_uuid}": allocations.ONE_CONSUMER,
-    "POST /allocations": allocations.SEVERAL_CONSUMERS,
-    "POST /reshaper": reshape.RESHAPE,
-}
+BODIES = {route.name: route.body for route in ROUTES if route.body is not None}
 
 NOT_STORABLE = "JSON does not validate: a number is not finite, or a text is not Unicode."
 

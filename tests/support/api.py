@@ -5,22 +5,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from wsgiref.types import WSGIApplication
 
 from oslo_config import cfg
 
-from plimsoll.access.policy import Policy
+from plimsoll.access import Policy, with_authentication
 from plimsoll.api.app import make_app
 from plimsoll.bootstrap import open_placement, settings_from
 from plimsoll.config import loader
 from plimsoll.config.database_url import open_database
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
+from plimsoll.runtime.threads import Threads
 from plimsoll.service.placement import Placement
 from plimsoll.storage.database import Database
 from tests.support.databases import SavedRows
@@ -135,13 +137,20 @@ def configuration(database: Path | str, **options: Any) -> cfg.ConfigOpts:
     return conf
 
 
+def authentication(conf: cfg.ConfigOpts) -> Callable[[WSGIApplication], WSGIApplication]:
+    return partial(with_authentication, conf=conf, runtime=Threads())
+
+
 @contextmanager
 def api(database: Path | str, **options: Any) -> Iterator[Api]:
     """Open the API on a database; at the end check that memory and SQL are equal."""
     conf = configuration(database, **options)
     placement = open_placement(conf)
     try:
-        yield Api(make_app(placement, Policy(conf), conf), placement.ledger.database)
+        yield Api(
+            make_app(placement, Policy(conf), conf, authenticate=authentication(conf)),
+            placement.ledger.database,
+        )
         assert differences(placement.ledger) == []
     finally:
         placement.ledger.database.dispose()
@@ -163,7 +172,8 @@ class ReusedApi:
     def fresh_api(self) -> Iterator[Api]:
         self._saved_rows.restore()
         placement = Placement(Ledger(self._database), settings_from(self._conf))
-        yield Api(make_app(placement, self._policy, self._conf), self._database)
+        app = make_app(placement, self._policy, self._conf, authenticate=authentication(self._conf))
+        yield Api(app, self._database)
         assert differences(placement.ledger) == []
 
     def close(self) -> None:

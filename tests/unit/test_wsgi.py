@@ -13,6 +13,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 
 from plimsoll import wsgi
+from plimsoll.runtime.base import Runtime
 from tests.support.wsgi import environ
 
 
@@ -21,7 +22,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The ids of the processes that have loaded the service."""
     loads: list[int] = []
 
-    def load() -> object:
+    def load(_: Runtime) -> object:
         time.sleep(0.01)
         loads.append(os.getpid())
         return application
@@ -63,7 +64,7 @@ def test_a_forked_process_loads_its_own_service(loads: list[int]) -> None:
 
 def test_a_failed_load_is_retried(loads: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as once:
-        once.setattr(wsgi, "_load", lambda: 1 / 0)
+        once.setattr(wsgi, "_load", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             send_request()
     assert send_request() == [b"here"]

@@ -18,6 +18,7 @@ from plimsoll.access.identity import ANONYMOUS, Caller
 from plimsoll.access.keystone import IdentityError, Keystone
 from plimsoll.access.noauth import NoAuth
 from plimsoll.access.policy import Policy, PolicyError
+from plimsoll.runtime.base import Runtime
 
 __all__ = [
     "ANONYMOUS",
@@ -41,7 +42,7 @@ def drop_client_identity_headers(app: WSGIApplication, conf: cfg.ConfigOpts) -> 
     return app if conf.api.auth_strategy == "noauth2" else without_identity_headers(app)
 
 
-def with_authentication(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
+def with_authentication(app: WSGIApplication, conf: cfg.ConfigOpts, runtime: Runtime) -> WSGIApplication:
     """Wrap the application in the authentication that `[api]auth_strategy` names.
 
     A request whose caller cannot be determined raises IdentityUnavailable or RemoteCallerRefused. This function
@@ -49,4 +50,4 @@ def with_authentication(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIAppli
     """
     if conf.api.auth_strategy == "noauth2":
         return Context(app, NoAuth(allow_remote=conf.plimsoll.allow_insecure_noauth))
-    return Context(app, Keystone(conf))
+    return Context(app, Keystone(conf, runtime))

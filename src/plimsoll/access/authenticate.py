@@ -13,6 +13,8 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import webob.exc
 
+from plimsoll.identity_headers import ALL_HEADERS
+
 
 class IdentityUnavailable(Exception):
     """The token cannot be validated at present. The request was not processed."""
@@ -40,21 +42,8 @@ def unauthorized(
     return refusal(environ, start_response)  # type: ignore[no-any-return]  # WebOb carries no types
 
 
-IDENTITY_HEADERS = frozenset(
-    f"HTTP_{prefix}_{name}"
-    for prefix in ("X", "X_SERVICE")
-    for name in (
-        *("USER", "USER_ID", "USER_NAME", "USER_DOMAIN_ID", "USER_DOMAIN_NAME"),
-        *("PROJECT_ID", "PROJECT_NAME", "PROJECT_DOMAIN_ID", "PROJECT_DOMAIN_NAME"),
-        *("TENANT", "TENANT_ID", "TENANT_NAME", "DOMAIN_ID", "DOMAIN_NAME"),
-        *("ROLE", "ROLES", "IDENTITY_STATUS"),
-    )
-) | {"HTTP_X_IS_ADMIN_PROJECT", "HTTP_X_SERVICE_CATALOG", "HTTP_OPENSTACK_SYSTEM_SCOPE"}
-"""Headers that the authentication sets. If a client sends them, they are not verified."""
-
-
 def remove_identity_headers(environ: WSGIEnvironment) -> None:
-    for name in IDENTITY_HEADERS.intersection(environ):
+    for name in ALL_HEADERS.intersection(environ):
         del environ[name]
 
 

@@ -27,6 +27,7 @@ from plimsoll.access.authplugin import SECTION
 from plimsoll.access.tokens import NO_TOKEN_CACHE, TokenCache, TokenData, token_hash
 from plimsoll.access.validations import DeadlineAdapter, Validations, retries_within
 from plimsoll.permit import UNLIMITED, Permit, permit_of
+from plimsoll.runtime.base import Runtime
 
 LOG = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ class IdentityError(Exception):
 class Keystone:
     __slots__ = ("_protocol",)
 
-    def __init__(self, conf: cfg.ConfigOpts) -> None:
+    def __init__(self, conf: cfg.ConfigOpts, runtime: Runtime) -> None:
         if not check(conf):
             LOG.error("No token can be validated: [%s] has no auth_type. All requests get a 503.", SECTION)
         options = conf[SECTION]
@@ -55,7 +56,7 @@ class Keystone:
         if not (options.memcached_servers or options.cache):
             protocol_options["cache"] = _CACHE_KEY
             local_cache = TokenCache(options.token_cache_time)
-        validations = Validations(conf.plimsoll.max_token_validations, timeout)
+        validations = Validations(conf.plimsoll.max_token_validations, timeout, runtime)
         self._protocol = _Protocol(protocol_options, local_cache, validations)
 
     def __call__(self, environ: WSGIEnvironment) -> WSGIApplication | None:

@@ -17,6 +17,7 @@ from wsgiref.types import WSGIApplication, WSGIEnvironment
 
 from plimsoll.access.authenticate import RemoteCallerRefused, unauthorized
 from plimsoll.access.loopback import remote_address
+from plimsoll.identity_headers import AUTH_TOKEN, ROLES, SYSTEM_SCOPE, TENANT_ID, USER_ID
 
 LOG = logging.getLogger(__name__)
 
@@ -43,16 +44,16 @@ class NoAuth:
         address = None if self._allow_remote else remote_address(environ)
         if address is not None:
             raise self._refusal(address)
-        token = environ.get("HTTP_X_AUTH_TOKEN")
+        token = environ.get(AUTH_TOKEN)
         if token is None:
             return _WITHOUT_TOKEN
 
         user, _, project = token.partition(":")
-        environ["HTTP_X_USER_ID"] = user
-        if not environ.get("HTTP_OPENSTACK_SYSTEM_SCOPE"):
-            environ["HTTP_X_TENANT_ID"] = project or user
-        if "HTTP_X_ROLES" not in environ:
-            environ["HTTP_X_ROLES"] = "admin" if user == "admin" else ""
+        environ[USER_ID] = user
+        if not environ.get(SYSTEM_SCOPE):
+            environ[TENANT_ID] = project or user
+        if ROLES not in environ:
+            environ[ROLES] = "admin" if user == "admin" else ""
         return None
 
     def _refusal(self, address: str) -> RemoteCallerRefused:

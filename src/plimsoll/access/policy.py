@@ -44,7 +44,10 @@ class PolicyError(Exception):
 
 
 class Policy:
-    def __init__(self, conf: cfg.ConfigOpts, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, conf: cfg.ConfigOpts, *, cache: bool = True, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._cache = cache
         self._clock = clock
         self._enforcer = _enforcer_of(conf)
         self._loading = threading.Lock()
@@ -57,7 +60,7 @@ class Policy:
                 f"The policy cannot be used: {self._reason(problem)}. Correct it, or correct"
                 " [oslo_policy]policy_file and policy_dirs in the configuration."
             ) from problem
-        self._rules_in_force = _RulesInForce(self._enforcer)
+        self._rules_in_force = _RulesInForce(self._enforcer, cache=self._cache)
 
     def allows(self, rule: str, caller: Caller, target: Target | None = None) -> bool:
         """Return True if the rule permits this caller to act on this target (by default the caller's own project)."""
@@ -86,7 +89,7 @@ class Policy:
             self._last_error = None
             if not self._rules_in_force.is_loaded_from(self._enforcer):
                 LOG.info("The policy was reloaded")
-                self._rules_in_force = _RulesInForce(self._enforcer)
+                self._rules_in_force = _RulesInForce(self._enforcer, cache=self._cache)
         finally:
             self._loading.release()
 
@@ -122,12 +125,13 @@ class _RulesInForce:
     decisions use a copy that is never reloaded.
     """
 
-    def __init__(self, loaded: policy.Enforcer) -> None:
+    def __init__(self, loaded: policy.Enforcer, *, cache: bool) -> None:
         self._origin = loaded.rules
         self._enforcer = copy.copy(loaded)
         self._enforcer.rules = policy.Rules(dict(loaded.rules), loaded.rules.default_rule)
         self._enforcer.use_conf = False
-        self._cacheable = {name for name in loaded.registered_rules if self._is_cacheable(name, set())}
+        rules = loaded.registered_rules if cache else ()
+        self._cacheable = {name for name in rules if self._is_cacheable(name, set())}
         self._decisions: BoundedCache[tuple[object, ...], bool] = BoundedCache(
             MAX_DECISIONS, MAX_DECISION_BYTES, max_key_bytes=MAX_CASE_BYTES
         )

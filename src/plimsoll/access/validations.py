@@ -20,7 +20,7 @@ import requests
 from keystoneauth1.session import TCPKeepAliveAdapter
 from keystonemiddleware import auth_token
 
-from plimsoll.runtime.scheduling import TimeLimitExceeded, time_limit
+from plimsoll.runtime.base import Runtime, TimeLimitExceeded
 
 T = TypeVar("T")
 
@@ -38,11 +38,12 @@ class Validations:
     validation runs in the thread or greenlet of the first call.
     """
 
-    __slots__ = ("_lock", "_running", "_slots", "_timeout", "max_running")
+    __slots__ = ("_lock", "_running", "_runtime", "_slots", "_timeout", "max_running")
 
-    def __init__(self, max_running: int, timeout: float) -> None:
+    def __init__(self, max_running: int, timeout: float, runtime: Runtime) -> None:
         self.max_running = max_running
         self._timeout = timeout
+        self._runtime = runtime
         self._slots = threading.Semaphore(max_running)
         self._running: dict[Hashable, Future[Any]] = {}
         self._lock = threading.Lock()
@@ -83,7 +84,7 @@ class Validations:
             )
         previous = _DEADLINE.set(deadline)
         try:
-            with time_limit(deadline - time.monotonic()):
+            with self._runtime.time_limit(deadline - time.monotonic()):
                 return validate()
         except TimeLimitExceeded as fault:
             raise ValidationTimeout(self._timeout_message()) from fault
@@ -102,7 +103,7 @@ class Validations:
 class DeadlineAdapter(TCPKeepAliveAdapter):
     """Sends requests to Keystone with the remaining time of the validation as their timeout.
 
-    That bounds each wait for a socket where there is no gevent to interrupt the validation. When no time is left, it
+    That bounds each wait for a socket where the runtime cannot interrupt the validation. When no time is left, it
     raises an exception after which keystoneauth does not retry.
     """
 

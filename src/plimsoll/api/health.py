@@ -18,6 +18,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import orjson
 
 from plimsoll.http.problems import JSON, STATUS_LINES
+from plimsoll.http.response import length_header
 from plimsoll.service import health
 from plimsoll.service.health import Health
 from plimsoll.service.placement import Placement
@@ -47,7 +48,7 @@ class Probes:
         elif "ready" in parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True):
             status, content = self._ready()
         body = orjson.dumps(content)
-        start_response(STATUS_LINES[status], [*headers, ("content-length", str(len(body)))])
+        start_response(STATUS_LINES[status], [*headers, length_header(body)])
         return () if method == "HEAD" else (body,)
 
     def _ready(self) -> tuple[int, dict[str, object]]:

@@ -122,7 +122,9 @@ def _limits(conf: cfg.ConfigOpts) -> Limits:
 
 
 def _check_exposure(conf: cfg.ConfigOpts, address: str) -> None:
-    if _is_exposed(conf, address):
+    """End the command if other machines could send requests with tokens that are not verified."""
+    is_unverified = conf.api.auth_strategy == "noauth2" and not conf.plimsoll.allow_insecure_noauth
+    if is_unverified and not is_loopback(address):
         raise click.ClickException(_INSECURE.format(host=address))
 
 
@@ -149,13 +151,6 @@ def _free_address(host: str, port: int) -> tuple[str, int]:
         reason = error.strerror or str(error)
         raise click.ClickException(_CANNOT_LISTEN.format(host=host, port=port, reason=reason)) from error
     return str(bound[0]), int(bound[1])
-
-
-def _is_exposed(conf: cfg.ConfigOpts, address: str) -> bool:
-    """Return True if other machines could send requests with tokens that are not verified."""
-    if conf.api.auth_strategy != "noauth2" or conf.plimsoll.allow_insecure_noauth:
-        return False
-    return not is_loopback(address)
 
 
 def _check_identity(conf: cfg.ConfigOpts) -> str:

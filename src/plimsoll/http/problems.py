@@ -9,14 +9,17 @@ layout (explanation, blank line, detail) of the reference, because some clients 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 import orjson
 import webob.exc
 from webob.acceptparse import create_accept_header
 
 from plimsoll.bounded_cache import bounded_cache
+from plimsoll.http.request_id import REQUEST_ID_KEY
+from plimsoll.http.response import Headers, Reply, length_header
 
 # Error codes are part of the API: their text and meaning never change.
 UNDEFINED = "placement.undefined_code"
@@ -128,6 +131,28 @@ def _replace_tags(tag: re.Pattern[str], text: str, by: str) -> str:
 _LINE_BREAK = re.compile(r"<br.*?>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<.*?>", re.DOTALL)
 _COMMENT_MARK = re.compile(r"<!--|-->")
+
+
+def problem_reply(
+    problem: Problem, environ: WSGIEnvironment, headers: Headers | None = None, *, with_code: bool = False
+) -> Reply:
+    """Return the response to a `Problem`, with these further headers."""
+    content_type, body = render(problem, environ, environ.get(REQUEST_ID_KEY), with_code=with_code)
+    headers = [("content-type", content_type), length_header(body), *(headers or ())]
+    if problem.allow is not None:
+        headers.append(("allow", problem.allow))
+    if problem.retry_after is not None:
+        headers.append(("retry-after", str(problem.retry_after)))
+    return STATUS_LINES[problem.status], headers, (body,)
+
+
+def send_problem(
+    problem: Problem, environ: WSGIEnvironment, start_response: StartResponse
+) -> Iterable[bytes]:
+    """Send the response to a `Problem` outside of an API: without the headers and the error code of its version."""
+    status, headers, body = problem_reply(problem, environ)
+    start_response(status, headers)
+    return body
 
 
 def render(

@@ -25,6 +25,10 @@ class _Undated(Enum):
 UNDATED: Final = _Undated.UNDATED
 """For responses without `last-modified` and `cache-control`."""
 
+Headers = list[tuple[str, str]]
+Reply = tuple[str, Headers, tuple[bytes, ...]]
+"""The arguments and the result of a WSGI call: status, headers, body."""
+
 Modified = datetime | Literal[_Undated.UNDATED] | None
 
 
@@ -48,6 +52,10 @@ def encode_json(content: Any) -> bytes:
         return orjson.dumps(content)
     except TypeError:  # a capacity that does not fit into 64 bits: the ratio may be as large as a float
         return json.dumps(content).encode()
+
+
+def length_header(body: bytes | None) -> tuple[str, str]:
+    return "content-length", str(len(body or b""))
 
 
 def now() -> datetime:

@@ -21,7 +21,6 @@ from jsonschema.exceptions import ValidationError, best_match
 from jsonschema.validators import extend
 
 from plimsoll.http.problems import shorten
-from plimsoll.runtime.scheduling import PeriodicYield
 
 SMALL = 8192
 """Characters of a document that jsonschema validates as a whole: this takes a few milliseconds."""
@@ -58,8 +57,11 @@ class Describer:
         self._validator = _Validator(_exact(plain), format_checker=formats)
         self._patterns = {repr(_exact_pattern(each))[1:-1]: each for each in _patterns(plain)}
 
-    def violation(self, content: Any, size: int) -> Violation | None:
-        """Return the most relevant violation, or None. `size` is the length of the document in characters."""
+    def violation(self, content: Any, size: int, pause: Callable[[], None]) -> Violation | None:
+        """Return the most relevant violation, or None. `size` is the length of the document in characters.
+
+        `pause` is called at each step of a long document.
+        """
         if size <= SMALL:
             error = best_match(self._validator.iter_errors(content))
             return None if error is None else self._described(error, (), ())
@@ -67,9 +69,8 @@ class Describer:
             if self._first.is_valid(content):
                 return None
             # An error of jsonschema-rs holds a copy of the value, which takes many times the memory of its JSON.
-            return self._first_violation(_with_few_unknown(content, self._plain)) or self._first_violation(
-                content
-            )
+            short = _with_few_unknown(content, self._plain, pause)
+            return self._first_violation(short) or self._first_violation(content)
         except ValueError:  # a lone surrogate
             return Violation("", "a text is not Unicode.")
 
@@ -102,17 +103,16 @@ class Describer:
         return Violation(_property((*place, *error.absolute_path)), sentence)
 
 
-def _with_few_unknown(content: Any, schema: Any) -> Any:
+def _with_few_unknown(content: Any, schema: Any, pause: Callable[[], None]) -> Any:
     """Return the document with at most _MAX_UNKNOWN_NAMED members that its schema does not have."""
     if not isinstance(content, dict) or schema.get("additionalProperties") is not False:
         return content
     properties = schema.get("properties", {})
     pattern = re.compile("|".join(map(_exact_pattern, schema.get("patternProperties", {}))) or r"(?!)")
     few, unknown = {}, []
-    pause = PeriodicYield()
     for name, value in content.items():
         if name in properties:
-            few[name] = _with_few_unknown(value, properties[name])
+            few[name] = _with_few_unknown(value, properties[name], pause)
         elif pattern.search(name) is None:
             unknown.append(name)
         else:

@@ -8,6 +8,7 @@ one thread. The entry point creates the runtime and passes it to every layer tha
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -22,13 +23,29 @@ class TimeLimitExceeded(Exception):
     """The block of a `time_limit` took too long."""
 
 
-class Event(Protocol):
+class Lock(Protocol):
+    def acquire(self, *, timeout: float) -> bool: ...
+
+    def release(self) -> object: ...
+
+
+class Event:
     """An event for one waiter that resets itself: a wait that succeeds clears it, and it can be set again."""
 
-    def set(self) -> None: ...
+    __slots__ = ("_unset",)
+
+    def __init__(self, lock: Lock) -> None:
+        self._unset = lock
+        """Locked while the event is not set."""
+        lock.acquire(timeout=0)
+
+    def set(self) -> None:
+        with contextlib.suppress(RuntimeError):  # it is set already
+            self._unset.release()
 
     def wait(self, seconds: float = -1) -> bool:
         """Wait until the event is set, and clear it. False if it was not set in time; -1 waits without a limit."""
+        return self._unset.acquire(timeout=seconds)
 
 
 class ConcurrencyGauge:

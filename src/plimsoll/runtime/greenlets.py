@@ -11,17 +11,18 @@ from __future__ import annotations
 import contextlib
 import select
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import TypeVar
 
 import gevent
 import gevent.socket
 from gevent import get_hub, getcurrent, monkey
+from gevent.hub import Hub
+from gevent.thread import LockType  # type: ignore[import-not-found]  # types-gevent lacks it
 from greenlet import greenlet
 
 from plimsoll.runtime.base import Event, Runtime, TimeLimitExceeded
-from plimsoll.runtime.yields import yield_now
 
 T = TypeVar("T")
 
@@ -29,20 +30,49 @@ YIELD_INTERVAL_SECONDS = 0.0003
 """For which a long computation runs before it yields to other requests again."""
 FIRST_YIELD_SECONDS = 0.005
 """After which a computation yields for the first time: a batch of common size is decided without a switch."""
+BETWEEN_POLLS = 0.0002
+"""Seconds for which short steps run between two polls of the sockets. At least one step runs."""
+
+_SHORTEST_TIMER = 1e-6
+"""Seconds. Even the shortest timer expires after the next poll of the sockets."""
+_LOWEST_PRIORITY = -2  # the lowest of gevent's loop
+_SYSTEM_POLL = monkey.get_original("select", "poll")
+_CLOSED = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 
 
 class Greenlets(Runtime):
+    def __init__(self) -> None:
+        super().__init__()
+        self._yield_queues: dict[Hub, _YieldQueue] = {}
+        """By hub, of which each thread has one. The requests of a worker use one thread, and so one queue."""
+
     def new_event(self) -> Event:
-        return _GreenletEvent()
+        return Event(LockType())
 
     def yield_now(self) -> None:
-        yield_now()
+        self._yield_queue().wait()
+
+    def yield_computation(self) -> None:
+        """Yield to other requests. Computations that yield with this function are resumed in rotation."""
+        self._yield_queue().wait(is_computation=True)
+
+    @property
+    def are_computations_waiting(self) -> bool:
+        return self._yield_queue().are_computations_waiting
 
     def yield_to_ready(self) -> None:
         gevent.sleep(0)
 
     def periodic_yield(self) -> Callable[[], None]:
-        return _PeriodicYield()
+        next_yield = time.perf_counter() + FIRST_YIELD_SECONDS
+
+        def yield_if_due() -> None:
+            nonlocal next_yield
+            if time.perf_counter() >= next_yield:
+                self.yield_now()
+                next_yield = time.perf_counter() + YIELD_INTERVAL_SECONDS
+
+        return yield_if_due
 
     def offload(self, work: Callable[[], T]) -> T:
         result: T = get_hub().threadpool.apply(work)
@@ -68,69 +98,76 @@ class Greenlets(Runtime):
         gevent.socket.wait_readwrite(descriptor, seconds, TimeoutError())
 
     def has_input(self, descriptor: int) -> bool:
-        return bool(_poll_function(descriptor)(0))
+        return _poll_now(descriptor, select.POLLIN)
+
+    def is_closed_by_peer(self, descriptor: int) -> bool:
+        """True if the other side has closed the connection, even if there is input that was not read yet."""
+        return _poll_now(descriptor, _CLOSED)
+
+    def _yield_queue(self) -> _YieldQueue:
+        hub = get_hub()
+        queue = self._yield_queues.get(hub)
+        if queue is None:
+            queue = self._yield_queues[hub] = _YieldQueue(hub)
+        return queue
 
 
-class _PeriodicYield:
-    __slots__ = ("_next",)
+class _YieldQueue:
+    """The greenlets of one thread that have yielded, so that a new request does not wait for all of them.
 
-    def __init__(self) -> None:
-        self._next = time.perf_counter() + FIRST_YIELD_SECONDS
+    gevent runs everything that is ready between two polls of the sockets: 16 requests that yield at the same time would
+    all run on before a request that has just arrived. Here they wait in a queue, and a few of them are resumed after
+    each poll. The timer that resumes them has the lowest priority: it runs after the callbacks of all sockets that have
+    input.
+    """
 
-    def __call__(self) -> None:
-        if time.perf_counter() >= self._next:
-            yield_now()
-            self._next = time.perf_counter() + YIELD_INTERVAL_SECONDS
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._timer = hub.loop.timer(_SHORTEST_TIMER, priority=_LOWEST_PRIORITY)
+        self._is_started = False
+        self._steps: deque[greenlet] = deque()
+        self._computations: deque[greenlet] = deque()
 
+    def wait(self, *, is_computation: bool = False) -> None:
+        """Yield to other greenlets, including greenlets whose sockets were not polled yet.
 
-class _GreenletEvent:
-    """Greenlets switch only where they wait, so it needs no lock."""
+        One computation is resumed after each poll of the sockets.
+        """
+        queue = self._computations if is_computation else self._steps
+        current = getcurrent()
+        queue.append(current)
+        self._start()
+        try:
+            self._hub.switch()
+        except BaseException:  # a timeout, or the end of the greenlet
+            with contextlib.suppress(ValueError):
+                queue.remove(current)
+            raise
 
-    __slots__ = ("_is_set", "_waiting")
+    @property
+    def are_computations_waiting(self) -> bool:
+        return bool(self._computations)
 
-    def __init__(self) -> None:
-        self._is_set = False
-        self._waiting: greenlet | None = None
-
-    def set(self) -> None:
-        self._is_set = True
-        if self._waiting is not None:
-            get_hub().loop.run_callback(self._resume_if_set)
-
-    def wait(self, seconds: float = -1) -> bool:
-        if not self._is_set:
-            hub = get_hub()
-            timer = None if seconds < 0 else hub.loop.timer(seconds)
-            self._waiting = getcurrent()
-            try:
-                if timer is not None:
-                    timer.start(self._resume)
-                hub.switch()
-            finally:
-                self._waiting = None
-                if timer is not None:
-                    timer.close()
-        was_set, self._is_set = self._is_set, False
-        return was_set
-
-    def _resume_if_set(self) -> None:
-        """Resume the waiter. If the event is not set, that wait has timed out meanwhile and a later one has begun."""
-        if self._is_set:
-            self._resume()
+    def _start(self) -> None:
+        if not self._is_started:
+            self._is_started = True
+            self._timer.start(self._resume)
 
     def _resume(self) -> None:
-        """Switch to the waiting greenlet, once: after it was resumed it may wait for something else."""
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None:
-            waiting.switch()
+        self._is_started = False
+        end = time.perf_counter() + BETWEEN_POLLS
+        while self._steps:
+            self._steps.popleft().switch()
+            if time.perf_counter() >= end:
+                break
+        if self._computations:
+            self._computations.popleft().switch()
+        if self._steps or self._computations:
+            self._start()
 
 
-@lru_cache(maxsize=64)
-def _poll_function(descriptor: int) -> Callable[[int], list[tuple[int, int]]]:
-    """Return a function that polls a descriptor. It stays valid when the descriptor's number is used again.
-
-    The system's own poll: gevent's switches to other greenlets, which takes longer than the poll.
-    """
-    poll: select.poll = monkey.get_original("select", "poll")()
-    poll.register(descriptor, select.POLLIN)
-    return poll.poll
+def _poll_now(descriptor: int, events: int) -> bool:
+    """Poll without waiting, by the system's own poll: gevent's switches to other greenlets."""
+    poll: select.poll = _SYSTEM_POLL()
+    poll.register(descriptor, events)
+    return bool(poll.poll(0))

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, Protocol
+from typing import Protocol
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 ErrorResponse = tuple[list[tuple[str, str]], bytes]
@@ -23,12 +23,6 @@ class ServedApplication(Protocol):
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse, /) -> Iterable[bytes]:
         """Process a request, as WSGI defines it."""
 
-    def prefetch(self, target: str) -> dict[str, Any]:
-        """Start the database query that a GET of this target will need, before the request is parsed.
-
-        The result is added to the WSGI environment of that request.
-        """
-
     def error_response(self, status: int, detail: str) -> ErrorResponse:
         """The response to a request that the server refuses by itself."""
 
@@ -43,9 +37,6 @@ class PlainApplication:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return self._app(environ, start_response)
-
-    def prefetch(self, target: str) -> dict[str, Any]:
-        return {}
 
     def error_response(self, status: int, detail: str) -> ErrorResponse:
         body = f"{detail}\n".encode()

@@ -9,19 +9,15 @@ import logging
 import socket
 import sys
 import time
-from collections.abc import Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from gevent import get_hub
 
 from plimsoll import permit
-from plimsoll.runtime.scheduling import ACTIVE_REQUESTS, CLIENT_TRACKER, BusyPoll
-from plimsoll.runtime.yields import yield_now
 from plimsoll.server.limits import (
     DRAIN_FACTOR,
     JOINED_BYTES,
-    LARGE_BYTES,
     LINGER_SECONDS,
     RATE_GRACE_SECONDS,
     RECEIVE_BYTES,
@@ -35,12 +31,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
-_POLL_SECONDS = 100e-6
-"""A client on the same machine sends its next request sooner: polling for it is faster than blocking until it arrives."""
-_POLLS_IN_A_ROW = 16
-"""After this many requests received by polling, other connections are served."""
 _READABLE = 1  # libev's EV_READ
-_GET, _END_OF_HEAD = b"GET ", b"\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _STALLED_SECONDS = 1.0
 _UNSENT_IN_KERNEL = 1 << 17
@@ -75,16 +66,11 @@ class Connection:
         self._is_expired = False
         """True if a deadline has passed: then the worker, not the client, has ended the input."""
         self._connections = connections
+        self._runtime = connections.runtime
         self._socket = opened
         self._descriptor = opened.fileno()
         self._input = get_hub().loop.io(self._descriptor, _READABLE)
-        self._busy_poll = BusyPoll(_POLL_SECONDS)
-        self._polls = 0
-        self._awaits_client = False
-        """True if the client has its response and has sent nothing since."""
         self._parser = RequestParser(_common_environ(connections.server, peer), connections.limits)
-        self._permit = RequestPermit(connections.permits, self._descriptor)
-        self._prefetched: dict[str, Any] | None = None
         self._status = ""
         self._headers: list[tuple[str, str]] = []
         self._written: list[bytes] = []
@@ -173,7 +159,7 @@ class Connection:
         """Receive a request up to the end of its head. None at the end of the connection."""
         parser = self._parser
         if parser.parsed:
-            yield_now()  # a client that sends many requests at once must not keep others waiting
+            self._runtime.yield_now()  # a client that sends many requests at once must not keep others waiting
         else:
             self._enter(Phase.IDLE)
         while not parser.parsed:
@@ -184,8 +170,6 @@ class Connection:
                 if self._is_expired and self._phase is Phase.RECEIVING:
                     raise self._too_slow()
                 return None
-            if self._phase is Phase.IDLE and content.startswith(_GET) and content.endswith(_END_OF_HEAD):
-                self._prefetched = self._connections.app.prefetch(content.split(b" ", 2)[1].decode("latin-1"))
             parser.feed(content)
             if not parser.parsed and self._phase is Phase.IDLE:
                 self._enter(Phase.RECEIVING)
@@ -200,7 +184,7 @@ class Connection:
         if self._phase is not Phase.RECEIVING:
             self._enter(Phase.RECEIVING)
         while not request.is_complete and not request.has_long_body:
-            if not self._receive_more(request):
+            if not self._receive_more():
                 error = self._too_slow() if self._is_expired else None
                 raise error or RequestError(400, "The connection was closed before the body was complete.")
             if request.error is not None:
@@ -218,13 +202,13 @@ class Connection:
             return False
         self._enter(Phase.RECEIVING)
         while not request.is_complete:
-            if self._moved > limit or not self._receive_more(request) or request.error is not None:
+            if self._moved > limit or not self._receive_more() or request.error is not None:
                 return False
         return True
 
-    def _receive_more(self, request: Request) -> bool:
+    def _receive_more(self) -> bool:
         """Receive a piece of a body; False at the end of the connection."""
-        content = b"" if self._parser.is_over else self._receive()
+        content = b"" if self._parser.error else self._receive()
         if content:
             self._moved += len(content)
             self._moved_at = time.monotonic()
@@ -232,22 +216,12 @@ class Connection:
         return bool(content)
 
     def _receive(self) -> bytes:
-        if self._awaits_client:
-            self._await_client()
+        if self._phase is Phase.IDLE:
+            get_hub().wait(self._input)  # a receive would fail at first, as nothing has arrived yet
         else:
-            yield_now()  # a client that sends without a pause must not keep others waiting
+            self._runtime.yield_now()  # a client that sends without a pause must not keep others waiting
         content: bytes = self._socket.recv(RECEIVE_BYTES)
         return b"" if self._is_expired else content
-
-    def _await_client(self) -> None:
-        """Wait for the next request before receiving it: a receive would fail at first, as nothing has arrived yet."""
-        with self._busy_poll:
-            if self._polls < _POLLS_IN_A_ROW and self._busy_poll.poll_until_readable(self._descriptor):
-                self._polls += 1
-            else:
-                self._polls = 0
-                get_hub().wait(self._input)
-        self._awaits_client = False
 
     def _too_slow(self) -> RequestError:
         limits = self._connections.limits
@@ -271,60 +245,53 @@ class Connection:
     def _respond(self, request: Request) -> bool:
         """Respond to a request; False if the connection ends with it."""
         self._phase = Phase.PROCESSING
-        result: Iterable[bytes] = ()
         environ = self._parser.environ(request)
-        if self._prefetched:
-            environ.update(self._prefetched)
-            self._prefetched = None
+        is_head = request.method == "HEAD"
         try:
-            body, result = self._call_application(request, environ)
+            body = self._call_application(request, environ)
             if body is None:
-                return self._send_error(500, _FAILED, is_head=request.method == "HEAD")
+                return self._send_error(500, _FAILED, is_head=is_head)
             is_drained = request.is_complete or self._drain(request)
             headers = self._headers
             if not request.keeps_alive or not is_drained or self._connections.is_draining:
                 headers.append(("connection", "close"))
             elif request.version == "1.0":
                 headers.append(("connection", "keep-alive"))
-            return self._send_response(self._status, headers, body, is_head=request.method == "HEAD")
+            return self._send_response(self._status, headers, body, is_head=is_head)
         except ValueError:
             LOG.exception("The response to %s %s cannot be sent", request.method, environ["PATH_INFO"])
-            return self._send_error(500, _FAILED, is_head=request.method == "HEAD")
+            return self._send_error(500, _FAILED, is_head=is_head)
         finally:
-            # After the response is sent, so that the client does not wait for the application's log.
-            close = getattr(result, "close", None)
-            if close is not None:
-                close()
-            self._written = []  # free the memory before the next request
-            if request.received > LARGE_BYTES:
-                self._connections.had_large_message = True
+            self._connections.note_large(request.received)
 
-    def _call_application(
-        self, request: Request, environ: dict[str, Any]
-    ) -> tuple[bytes | None, Iterable[bytes]]:
-        """Return the body of the response (None if the application fails), and the application's iterable."""
+    def _call_application(self, request: Request, environ: dict[str, Any]) -> bytes | None:
+        """Return the body of the response, or None if the application fails."""
         app = self._connections.app
-        own_permit = environ[permit.ENVIRON_KEY] = self._permit
-        own_permit.waited = 0.0
+        own_permit = RequestPermit(self._connections.permits, self._descriptor)
+        environ[permit.ENVIRON_KEY] = own_permit
         self._status, self._written = "", []
-        CLIENT_TRACKER.record_request(self)
         slot = self._connections.in_progress.begin(request.line)
-        result: Iterable[bytes] = ()
         try:
-            with ACTIVE_REQUESTS:
+            with self._runtime.active_requests:
                 if environ["PATH_INFO"] not in app.immediate_paths and not own_permit.acquire():
-                    return self._overloaded(), ()
+                    return self._overloaded()
                 result = app(environ, self._start_response)
-                self._written.extend(result)
+                try:
+                    self._written.extend(result)
+                finally:
+                    close = getattr(result, "close", None)
+                    if close is not None:
+                        close()
             if not self._status:
                 raise RuntimeError("The application did not call start_response")
+            return b"".join(self._written)
         except Exception:
             LOG.exception("The application failed on %s %s", request.method, environ["PATH_INFO"])
-            return None, result
+            return None
         finally:
+            self._written = []  # free the memory before the next request
             own_permit.finish()
             self._connections.in_progress.end(slot)
-        return b"".join(self._written), result
 
     def _overloaded(self) -> bytes:
         seconds = self._connections.limits.queue_timeout
@@ -358,7 +325,6 @@ class Connection:
         else:
             self._send(head)
             self._send_long(body)
-        self._awaits_client = True
         return goes_on
 
     def _send(self, content: bytes) -> None:
@@ -389,7 +355,7 @@ class Connection:
                 self._socket.settimeout(left)
                 if not self._socket.recv(RECEIVE_BYTES):
                     return
-                yield_now()
+                self._runtime.yield_now()
 
 
 def _common_environ(server: tuple[str, int], peer: Any) -> dict[str, Any]:

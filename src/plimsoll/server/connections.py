@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from plimsoll.runtime.scheduling import OPEN_CONNECTIONS
+from plimsoll.runtime.greenlets import Greenlets
 from plimsoll.server.application import ServedApplication
 from plimsoll.server.connection import Connection
 from plimsoll.server.limits import LARGE_BYTES, MAX_CONNECTIONS, Limits
@@ -26,13 +26,15 @@ class Connections:
         app: ServedApplication,
         limits: Limits,
         server: tuple[str, int],
+        runtime: Greenlets,
         in_progress: RequestsInProgress | None = None,
         max_connections: int = MAX_CONNECTIONS,
     ) -> None:
         self.app = app
         self.limits = limits
         self.server = server
-        self.permits = Permits(limits.threads, limits.queue_timeout, self._has_memory)
+        self.runtime = runtime
+        self.permits = Permits(runtime, limits.threads, limits.queue_timeout, self._has_memory)
         self.in_progress = in_progress or RequestsInProgress()
         self.is_draining = False
         """True if the next response on each connection is its last."""
@@ -52,8 +54,7 @@ class Connections:
         connection = Connection(self, opened, peer)
         self._open.add(connection)
         try:
-            with OPEN_CONNECTIONS:
-                connection.serve()
+            connection.serve()
         except OSError:
             pass  # the client has closed it, or a deadline has passed
         except Exception:

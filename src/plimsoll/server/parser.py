@@ -15,13 +15,12 @@ from urllib.parse import unquote_to_bytes
 
 import httptools
 
-from plimsoll.server.headers import HeaderCache
+from plimsoll.server.headers import as_wsgi
 from plimsoll.server.limits import (
     LARGE_BYTES,
     MAX_CHUNK_OVERHEAD,
     MAX_HEAD_BYTES,
     MAX_HEADERS,
-    RECEIVE_BYTES,
     Limits,
 )
 
@@ -80,7 +79,6 @@ class RequestParser:
         self._common = common
         """The part that the WSGI environments of all requests share."""
         self._limits = limits
-        self._headers_cache = HeaderCache()
         self._parser = httptools.HttpRequestParser(self)
         self.parsed: deque[Request] = deque()
         """Requests whose head is complete, in the order of their arrival."""
@@ -99,13 +97,6 @@ class RequestParser:
         """Bytes received since the head of the request whose body is being parsed, including the framing of chunks."""
         self._has_progress = False
         self._unknown_method: str | None = None
-        self._checked_headers: list[tuple[bytes, bytes]] | None = None
-        """Headers of the last valid HTTP/1.1 request: clients repeat them, and equal headers need no second check."""
-
-    @property
-    def is_over(self) -> bool:
-        """True if nothing more is to be read from the connection."""
-        return self.error is not None
 
     def feed(self, content: bytes) -> None:
         """Parse a piece of the bytes that the connection received."""
@@ -147,7 +138,7 @@ class RequestParser:
             "QUERY_STRING": query,
             "SERVER_PROTOCOL": f"HTTP/{request.version}",
             "wsgi.input": _input(request) if request.body else io.BytesIO(),
-            **self._headers_cache.as_wsgi(request.headers),
+            **as_wsgi(request.headers),
         }
         if request.authority is not None:
             environ["HTTP_HOST"] = request.authority.decode("latin-1")
@@ -276,11 +267,7 @@ class RequestParser:
             raise RequestError(
                 400, "The first line of a request must be METHOD TARGET HTTP/1.1, with single spaces."
             )
-        if request.headers != self._checked_headers or request.version != "1.1":
-            self._check_headers(request)
-            is_plain = not request.expects_continue and not request.has_long_body
-            if request.version == "1.1" and is_plain and len(self._raw_head) <= RECEIVE_BYTES:
-                self._checked_headers = request.headers
+        self._check_headers(request)
         if not request.target.startswith(b"/") or b"#" in request.target:
             _set_target(request)
 

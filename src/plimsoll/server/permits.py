@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import contextlib
-import select
 import time
 from collections.abc import Callable, Iterator
 
@@ -13,17 +12,22 @@ import gevent
 from gevent.lock import BoundedSemaphore
 
 from plimsoll.runtime import memory
-from plimsoll.runtime.scheduling import PeriodicYield
-from plimsoll.runtime.yields import are_computations_waiting, yield_computation
+from plimsoll.runtime.greenlets import Greenlets
 
 _MEMORY_POLL_SECONDS = 0.01
-_CLOSED = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 
 
 class Permits:
     """The permits of one worker."""
 
-    def __init__(self, count: int, timeout: float, has_memory: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self,
+        runtime: Greenlets,
+        count: int,
+        timeout: float,
+        has_memory: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self.runtime = runtime
         self.timeout = timeout
         self.has_memory = has_memory
         """False if the responses that clients have not received take too much memory for another long one."""
@@ -31,7 +35,7 @@ class Permits:
 
 
 class RequestPermit:
-    """The permit of a connection's current request: see `plimsoll.permit.Permit`."""
+    """The permit of one request: see `plimsoll.permit.Permit`."""
 
     __slots__ = ("_descriptor", "_is_held", "_permits", "waited")
 
@@ -45,7 +49,6 @@ class RequestPermit:
     def acquire(self) -> bool:
         """Wait for a permit; False if none was free in time."""
         free = self._permits.free
-        self.waited = 0.0
         if not free.acquire(blocking=False):
             since = time.monotonic()
             if not free.acquire(timeout=self._permits.timeout):
@@ -73,10 +76,10 @@ class RequestPermit:
 
     def pause(self) -> None:
         self.finish()
-        yield_computation()
+        self._permits.runtime.yield_computation()
 
     def begin_computation(self) -> None:
-        if are_computations_waiting():
+        if self._permits.runtime.are_computations_waiting:
             self.pause()
 
     def wait_for_memory(self) -> bool:
@@ -88,20 +91,10 @@ class RequestPermit:
         return True
 
     def is_client_gone(self) -> bool:
-        poll = _poll_without_gevent()
-        poll.register(self._descriptor, _CLOSED)
-        return bool(poll.poll(0))
+        return self._permits.runtime.is_closed_by_peer(self._descriptor)
 
     def periodic_yield(self) -> Callable[[], None]:
-        return PeriodicYield()
+        return self._permits.runtime.periodic_yield()
 
     def trim_memory(self) -> None:
         memory.trim()
-
-
-def _poll_without_gevent() -> select.poll:
-    """The system's own poll: gevent's would switch to other greenlets."""
-    from gevent import monkey
-
-    poll: select.poll = monkey.get_original("select", "poll")()
-    return poll

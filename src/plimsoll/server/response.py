@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import time
 from email.utils import formatdate
+from functools import lru_cache
 from http import HTTPStatus
 
 _WITHOUT_LENGTH = ("1", "204", "304")
-
-_date: tuple[int, str] = 0, ""
 
 
 def format_head(status: str, headers: list[tuple[str, str]], length: int) -> tuple[bytes, bool]:
@@ -18,7 +17,9 @@ def format_head(status: str, headers: list[tuple[str, str]], length: int) -> tup
 
     Raises ValueError for a header with a line break, which could start another header.
     """
-    head = "\r\n".join([f"HTTP/1.1 {status}", f"date: {_http_date()}", *map(": ".join, headers), ""])
+    head = "\r\n".join(
+        [f"HTTP/1.1 {status}", f"date: {_http_date(int(time.time()))}", *map(": ".join, headers), ""]
+    )
     if head.count("\n") != len(headers) + 2 or head.count("\r") != len(headers) + 2:
         raise ValueError(f"A header of a response has more than one line: {headers}")
     lower = head.lower()
@@ -31,10 +32,6 @@ def status_line(status: int) -> str:
     return f"{status} {HTTPStatus(status).phrase}"
 
 
-def _http_date() -> str:
-    """Return the current time in HTTP's format, formatted once a second."""
-    global _date
-    second = int(time.time())
-    if _date[0] != second:
-        _date = second, formatdate(second, usegmt=True)
-    return _date[1]
+@lru_cache(maxsize=1)
+def _http_date(second: int) -> str:
+    return formatdate(second, usegmt=True)

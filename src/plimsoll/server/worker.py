@@ -26,6 +26,7 @@ from plimsoll.server.application import ServedApplication, StartupError
 from plimsoll.server.limits import Limits
 
 if TYPE_CHECKING:
+    from plimsoll.runtime.greenlets import Greenlets
     from plimsoll.server.connections import Connections
 
 STOP_SECONDS = 60.0
@@ -49,7 +50,7 @@ class Task:
     """The arguments of a worker's command line. Files are numbers of descriptors that it inherits."""
 
     factory: str
-    """The function that makes the application, as module:name."""
+    """The function that makes the application for a runtime, as module:name."""
     listening: int
     """The socket."""
     status: int
@@ -81,10 +82,10 @@ def main(task: Task) -> None:
     # A terminal sends Ctrl-C to every process; the supervisor handles it for its workers, and SIGHUP too.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    _use_gevent()
+    runtime = _use_gevent()
     _configure_malloc()
     try:
-        app = _load(task.factory)
+        app = _load(task.factory, runtime)
     except StartupError as error:
         _report(task, str(error).encode())
         sys.exit(1)
@@ -92,27 +93,30 @@ def main(task: Task) -> None:
         _report(task, (str(error) or repr(error)).encode())
         raise
     memory.trim()
-    _serve(app, task)
+    _serve(app, task, runtime)
 
 
 def _report(task: Task, message: bytes) -> None:
     os.write(task.status, message)
 
 
-def _use_gevent() -> None:
+def _use_gevent() -> Greenlets:
     """Replace locks, sockets and sleeps by gevent's. Must run before other modules are imported."""
     from gevent import monkey
 
     monkey.patch_all()
+    from plimsoll.runtime.greenlets import Greenlets
+
+    return Greenlets()
 
 
-def _load(factory: str) -> ServedApplication:
+def _load(factory: str, runtime: Greenlets) -> ServedApplication:
     module, _, name = factory.partition(":")
-    app: ServedApplication = getattr(importlib.import_module(module), name)()
+    app: ServedApplication = getattr(importlib.import_module(module), name)(runtime)
     return app
 
 
-def _serve(app: ServedApplication, task: Task) -> None:
+def _serve(app: ServedApplication, task: Task, runtime: Greenlets) -> None:
     import gevent
     from gevent.event import Event
     from gevent.pool import Pool
@@ -129,7 +133,7 @@ def _serve(app: ServedApplication, task: Task) -> None:
     address, port = listening.getsockname()[:2]
     max_open = max_connections()
     in_progress = RequestsInProgress(task.progress)
-    connections = Connections(app, task.limits, (address, port), in_progress, max_open)
+    connections = Connections(app, task.limits, (address, port), runtime, in_progress, max_open)
     # A few more than the limit, so that an idle connection can be closed when a new one arrives.
     server = StreamServer(listening, connections.serve, spawn=Pool(max_open + 16))
     server.start()

@@ -75,6 +75,6 @@ def cached(placement: Placement, query: str, form: Hashable, compute: Compute) -
 
     Without a cache if candidates are shuffled: then each response has another order.
     """
-    if placement.settings.shuffle:
+    if placement.settings.shuffle or not placement.settings.fast_paths.response_cache:
         return compute()[0]
     return placement.snapshot().responses.get_or_compute(query, (form, placement.settings.order), compute)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any, TypeVar
 
+from plimsoll.config.options import UNKNOWN_OWNER
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.provider import Provider
@@ -16,6 +17,7 @@ from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.rules.allocations import Claim
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
+from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.ledger.command import Command
 from plimsoll.ledger.current import OptimisticRead
 from plimsoll.ledger.ledger import Ledger
@@ -43,8 +45,6 @@ __all__ = [
 
 T = TypeVar("T")
 
-UNKNOWN_OWNER = "00000000-0000-0000-0000-000000000000"
-
 
 @value
 class Settings:
@@ -56,6 +56,7 @@ class Settings:
     shuffle: bool = False
     search_budget: float = math.inf
     """Seconds that one search for candidates may take."""
+    fast_paths: FastPaths = ALL
 
 
 @value
@@ -73,30 +74,23 @@ class Placement:
     def world(self) -> World:
         return self.snapshot().world
 
-    def for_reading(self, *, prefetch: bool = False) -> Placement:
-        """Return a Placement for one read. `prefetch` sends the query for the head now, before the snapshot is used."""
-        optimistic_read = self.ledger.optimistic_read()
-        if prefetch:
-            optimistic_read.start()
-        return Placement(self.ledger, self.settings, optimistic_read)
-
     def read(self, compute: Callable[[Placement], T]) -> T:
         """Return `compute(placement)` for the current snapshot. `compute` may run twice and must have no side effects.
 
-        It runs on the newest snapshot in memory while the query for the head is in flight, and again if that snapshot
-        turns out to be stale.
+        It runs on the newest snapshot in memory while the query for the head is in flight, from the first use of the
+        snapshot on, and again if that snapshot turns out to be stale.
         """
-        if self.optimistic_read is None:
-            return self.for_reading().read(compute)
+        optimistic_read = self.ledger.optimistic_read()
+        reader = Placement(self.ledger, self.settings, optimistic_read)
         try:
-            result = compute(self)
+            result = compute(reader)
         except Exception:
-            if self.optimistic_read.confirm():
+            if optimistic_read.confirm():
                 raise
         else:
-            if self.optimistic_read.confirm():
+            if optimistic_read.confirm():
                 return result
-        return compute(self)
+        return compute(reader)
 
     def write(
         self,

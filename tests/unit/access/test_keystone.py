@@ -16,10 +16,10 @@ from keystonemiddleware import auth_token
 from oslo_config import cfg
 
 from plimsoll.access import IdentityError, IdentityUnavailable, caller_of, keystone, with_authentication
-from plimsoll.access.authenticate import IDENTITY_HEADERS
-from plimsoll.access.identity import _HEADERS
 from plimsoll.access.keystone import check
 from plimsoll.config import loader
+from plimsoll.identity_headers import ALL_HEADERS
+from plimsoll.runtime.threads import Threads
 from tests.unit.access.wsgi import Recorder, call
 
 TOKEN = uuid.uuid4().hex
@@ -51,7 +51,7 @@ def app(inside: Recorder, monkeypatch: pytest.MonkeyPatch) -> WSGIApplication:
         }
 
     monkeypatch.setattr(auth_token.AuthProtocol, "fetch_token", fetch)
-    return with_authentication(inside, settings(www_authenticate_uri="http://keystone.example"))
+    return with_authentication(inside, settings(www_authenticate_uri="http://keystone.example"), Threads())
 
 
 def settings(**options: object) -> cfg.ConfigOpts:
@@ -103,14 +103,13 @@ def test_every_header_that_keystonemiddleware_sets_or_removes_is_an_identity_hea
     names = {template % prefix for template in templates for prefix in ("", "-Service")}
     names |= {*request._DEPRECATED_HEADER_MAP, request._USER_STATUS_HEADER, request._SERVICE_STATUS_HEADER}
     names |= {request._ADMIN_PROJECT_HEADER, request._SYSTEM_SCOPE_HEADER, request._SERVICE_CATALOG_HEADER}
-    assert {keystone._environ_key(name) for name in names} <= IDENTITY_HEADERS
-    assert set(_HEADERS) <= IDENTITY_HEADERS
+    assert {keystone._environ_key(name) for name in names} <= ALL_HEADERS
 
 
 def test_without_a_plugin_no_token_is_valid_and_the_reason_is_logged(
     inside: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    app = with_authentication(inside, settings(www_authenticate_uri="http://keystone.example"))
+    app = with_authentication(inside, settings(www_authenticate_uri="http://keystone.example"), Threads())
     assert "[keystone_authtoken] has no auth_type" in caplog.text
     with pytest.raises(IdentityUnavailable):
         call(app, "/traits", X_AUTH_TOKEN="any")

@@ -12,10 +12,10 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 import pytest
 
 from plimsoll.access import Caller, RemoteCallerRefused, caller_of
-from plimsoll.access.authenticate import IDENTITY_HEADERS
 from plimsoll.access.context import Context
 from plimsoll.access.loopback import record_peer_address
 from plimsoll.access.noauth import NoAuth
+from plimsoll.identity_headers import ALL_HEADERS
 from tests.unit.access.wsgi import Recorder, call
 
 # The text is WebOb's, which clients of the reference expect.
@@ -88,7 +88,7 @@ def test_the_version_document_needs_no_token(app: WSGIApplication, inside: Recor
 def test_the_version_document_ignores_identity_headers(app: WSGIApplication, inside: Recorder) -> None:
     call(app, "/", X_USER_ID="mallory", X_ROLES="admin", X_AUTH_TOKEN="admin")
     assert caller_of(inside.seen[-1]) == Caller()
-    assert not IDENTITY_HEADERS.intersection(inside.seen[-1]), "so that they are not logged either"
+    assert not ALL_HEADERS.intersection(inside.seen[-1]), "so that they are not logged either"
 
 
 def test_a_user_header_without_a_token_is_a_401(app: WSGIApplication) -> None:

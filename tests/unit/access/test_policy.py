@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from oslo_config import cfg
@@ -45,14 +46,14 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def make(file: Path, clock: Clock) -> Callable[[], Policy]:
-    def policy() -> Policy:
+def make(file: Path, clock: Clock) -> Callable[..., Policy]:
+    def policy(*, cache: bool = True) -> Policy:
         conf = cfg.ConfigOpts()
         loader.register(conf)
         conf([], default_config_files=[])
         conf.set_override("policy_file", str(file), group="oslo_policy")
         conf.set_override("policy_dirs", [str(file.parent / "policy.d")], group="oslo_policy")
-        return Policy(conf, clock=clock)
+        return Policy(conf, cache=cache, clock=clock)
 
     return policy
 
@@ -72,6 +73,24 @@ def test_without_a_file_the_defaults_hold(make: Callable[[], Policy]) -> None:
     policy = make()
     assert policy.allows(LIST, ADMIN)
     assert not policy.allows(LIST, OPERATOR)
+
+
+@pytest.mark.parametrize(("cache", "expected"), [(True, 1), (False, 2)])
+def test_a_decision_is_made_once_unless_the_cache_is_switched_off(
+    make: Callable[..., Policy], monkeypatch: pytest.MonkeyPatch, cache: bool, expected: int
+) -> None:
+    decisions: list[str] = []
+    decide = oslo_policy.Enforcer.authorize
+
+    def authorize(enforcer: oslo_policy.Enforcer, rule: str, *arguments: Any) -> Any:
+        decisions.append(rule)
+        return decide(enforcer, rule, *arguments)
+
+    policy = make(cache=cache)
+    monkeypatch.setattr(oslo_policy.Enforcer, "authorize", authorize)
+    assert policy.allows(LIST, ADMIN)
+    assert policy.allows(LIST, ADMIN)
+    assert decisions == [LIST] * expected
 
 
 def test_a_reader_sees_the_usage_of_their_own_project_only(make: Callable[[], Policy]) -> None:

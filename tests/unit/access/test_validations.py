@@ -19,6 +19,7 @@ from plimsoll.access import IdentityUnavailable, with_authentication
 from plimsoll.access.validations import Validations, ValidationTimeout, retries_within
 from plimsoll.config import loader
 from plimsoll.permit import ENVIRON_KEY
+from plimsoll.runtime.threads import Threads
 from tests.cloud.fake_keystone import LOGIN, VALIDATION, VERSIONS, FakeKeystone
 from tests.unit.access.wsgi import Recorder, call
 
@@ -49,7 +50,7 @@ class Slow:
 
 
 def test_equal_calls_get_the_result_of_the_first(pool: ThreadPoolExecutor) -> None:
-    validations, slow = Validations(5, 60), Slow()
+    validations, slow = Validations(5, 60, Threads()), Slow()
     waiting = [pool.submit(validations.run, "key", lambda: slow("a")) for _ in range(10)]
     assert slow.begun.acquire(timeout=60)
     wait_for_waiters(validations, 10)
@@ -60,7 +61,7 @@ def test_equal_calls_get_the_result_of_the_first(pool: ThreadPoolExecutor) -> No
 
 
 def test_equal_calls_get_the_exception_of_the_first(pool: ThreadPoolExecutor) -> None:
-    validations, slow = Validations(5, 60), Slow()
+    validations, slow = Validations(5, 60, Threads()), Slow()
     waiting = [pool.submit(validations.run, "key", lambda: slow("refused")) for _ in range(10)]
     assert slow.begun.acquire(timeout=60)
     wait_for_waiters(validations, 10)
@@ -74,7 +75,7 @@ def test_equal_calls_get_the_exception_of_the_first(pool: ThreadPoolExecutor) ->
 def test_a_first_call_that_is_interrupted_fails_the_others_and_blocks_no_later_one(
     pool: ThreadPoolExecutor,
 ) -> None:
-    validations, slow = Validations(1, 60), Slow()
+    validations, slow = Validations(1, 60, Threads()), Slow()
 
     def interrupted() -> str:
         slow()
@@ -91,7 +92,7 @@ def test_a_first_call_that_is_interrupted_fails_the_others_and_blocks_no_later_o
 
 
 def test_a_call_beyond_the_limit_fails_after_the_timeout(pool: ThreadPoolExecutor) -> None:
-    validations, slow = Validations(1, 0.2), Slow()
+    validations, slow = Validations(1, 0.2, Threads()), Slow()
     first = pool.submit(validations.run, "a", lambda: slow("a"))
     assert slow.begun.acquire(timeout=60)
     with pytest.raises(ValidationTimeout, match="validations of other tokens"):
@@ -138,7 +139,7 @@ def test_threads_are_not_blocked_longer_than_the_timeout(
         file = tmp_path / "placement.conf"
         section = keystone.authtoken(http_connect_timeout=600, http_request_max_retries=50)
         file.write_text(f"{section}[plimsoll]\ntoken_validation_timeout = 1\n")
-        app = with_authentication(Recorder(), loader.load([str(file)]))
+        app = with_authentication(Recorder(), loader.load([str(file)]), Threads())
         keystone.failing[step] = how
         waiting = [pool.submit(call, app, "/traits", X_AUTH_TOKEN=f"good {number}") for number in range(5)]
         for each in waiting:
@@ -173,7 +174,7 @@ def test_a_request_holds_its_permit_except_while_it_waits_for_keystone(
     with FakeKeystone() as keystone:
         file = tmp_path / "placement.conf"
         file.write_text(keystone.authtoken(**{} if public_address else {"www_authenticate_uri": ""}))
-        app = with_authentication(Recorder(), loader.load([str(file)]))
+        app = with_authentication(Recorder(), loader.load([str(file)]), Threads())
 
         def record_of(**headers: str) -> list[str]:
             permit = RecordedPermit()
@@ -194,8 +195,9 @@ from gevent import monkey
 monkey.patch_all()
 import gevent
 from plimsoll.access.validations import Validations, ValidationTimeout
+from plimsoll.runtime.greenlets import Greenlets
 
-validations = Validations(1, 0.3)
+validations = Validations(1, 0.3, Greenlets())
 order = []
 
 def run(key, seconds):

@@ -13,9 +13,6 @@ T = TypeVar("T")
 
 
 class UnusedPlacement:
-    def for_reading(self, *, prefetch: bool = False) -> UnusedPlacement:
-        return self
-
     def read(self, question: Callable[[Placement], T]) -> T:
         return question(cast(Placement, self))
 

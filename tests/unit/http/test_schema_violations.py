@@ -240,6 +240,8 @@ def test_a_violation_outside_of_the_first_unknown_members_is_found() -> None:
     decides = jsonschema_rs.Draft202012Validator({"maxProperties": 200}, mask="the value")
     describer = schema_violations.Describer(members, FormatChecker(), decides)
     many = {f"member {number}": number for number in range(1000)}
-    found = describer.violation(many, schema_violations.SMALL + 1)
+    steps: list[int] = []
+    found = describer.violation(many, schema_violations.SMALL + 1, lambda: steps.append(1))
     assert found is not None
     assert "maxProperties" in found.sentence
+    assert len(steps) == len(many), "other requests wait until all members are compared"

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import gevent
 
+from plimsoll.runtime.greenlets import Greenlets
 from plimsoll.server.permits import Permits, RequestPermit
 
 COMPUTATIONS, PARTS = 8, 20
 
 
 def test_sockets_are_polled_between_the_parts_of_all_long_computations() -> None:
-    permits = Permits(COMPUTATIONS, 60)
+    permits = Permits(Greenlets(), COMPUTATIONS, 60)
     parts: list[int] = []
     since_poll: list[int] = []
 
@@ -40,7 +41,7 @@ def test_sockets_are_polled_between_the_parts_of_all_long_computations() -> None
 
 
 def test_a_computation_that_waits_for_something_else_lets_others_compute() -> None:
-    permits = Permits(2, 60)
+    permits = Permits(Greenlets(), 2, 60)
     first, second = RequestPermit(permits, -1), RequestPermit(permits, -1)
     assert first.acquire()
     assert second.acquire()
@@ -53,7 +54,7 @@ def test_a_computation_that_waits_for_something_else_lets_others_compute() -> No
 
 
 def test_a_computation_begins_after_those_that_wait_already() -> None:
-    permits = Permits(2, 60)
+    permits = Permits(Greenlets(), 2, 60)
     order: list[str] = []
 
     def compute(name: str) -> None:

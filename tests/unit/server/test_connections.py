@@ -18,10 +18,11 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 
 from plimsoll.permit import permit_of
+from plimsoll.runtime.greenlets import Greenlets
 from plimsoll.server.application import PlainApplication
 from plimsoll.server.connections import Connections
-from plimsoll.server.headers import HeaderCache
 from plimsoll.server.limits import DRAIN_FACTOR, MAX_HEAD_BYTES, Limits
+from plimsoll.server.parser import Request
 from tests.support.waiting import eventually
 
 MAX_BODY = 1 << 20
@@ -44,7 +45,7 @@ class Client:
         self, app: Any = echo, limits: Limits = LIMITS, connections: Connections | None = None
     ) -> None:
         served = app if isinstance(app, PlainApplication) else PlainApplication(app)
-        self.connections = connections or Connections(served, limits, ("127.0.0.1", 8778))
+        self.connections = connections or Connections(served, limits, ("127.0.0.1", 8778), Greenlets())
         self._socket, theirs = socket.socketpair()
         self._socket.settimeout(10)
         self.server = _SocketWithoutOptions(theirs)
@@ -145,44 +146,29 @@ def test_a_request_reaches_the_application_as_wsgi_has_it(connect: Connect) -> N
     }
 
 
-class Prefetching(PlainApplication):
-    """Adds the prefetched target to the environment of a request."""
-
-    def prefetch(self, target: str) -> dict[str, Any]:
-        return {"HTTP_PREFETCHED": target}
-
-
-def test_the_application_can_prefetch_for_a_get_before_it_is_parsed(connect: Connect) -> None:
-    client = connect(Prefetching(echo))
-    assert client.echoed(b"GET /a%20b?c HTTP/1.1\r\nHost: h\r\n\r\n")["HTTP_PREFETCHED"] == "/a%20b?c"
-    assert "HTTP_PREFETCHED" not in client.echoed(b"DELETE /a HTTP/1.1\r\nHost: h\r\n\r\n")
-    body = b"GET /x HTTP/1.1\r\n\r\n"
-    client.send(b"PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n" % len(body))
-    time.sleep(0.1)  # so that the body, which looks like a GET, arrives separately
-    assert "HTTP_PREFETCHED" not in client.echoed(body)
-    both = client.echoed(2 * b"GET /a HTTP/1.1\r\nHost: h\r\n\r\n")
-    assert both["HTTP_PREFETCHED"] == "/a"
-    assert "PREFETCHED" not in client.response()[2].decode()
-
-
 def test_a_header_with_an_underscore_is_dropped(connect: Connect) -> None:
     assert "HTTP_X_ROLES" not in connect().echoed(b"GET / HTTP/1.1\r\nHost: h\r\nX_Roles: admin\r\n\r\n")
 
 
-def test_secrets_are_freed_with_their_connection(connect: Connect) -> None:
+def test_an_idle_connection_holds_no_request_whose_headers_may_contain_secrets(connect: Connect) -> None:
     secret = b"known-to-this-test-alone"
 
-    def keeping() -> int:
-        known = [each._cache for each in gc.get_objects() if isinstance(each, HeaderCache)]
-        return sum(value == secret for headers in known for _, value in headers)
+    def is_held() -> bool:
+        requests = [each for each in gc.get_objects() if isinstance(each, Request)]
+        return any(value == secret for request in requests for _, value in request.headers)
+
+    held: list[bool] = []
+
+    def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        held.append(is_held())
+        return echo(environ, start_response)
 
     gc.disable()
     try:
-        client = connect()
+        client = connect(app)
         client.echoed(b"GET / HTTP/1.1\r\nHost: h\r\nX-Auth-Token: %s\r\n\r\n" % secret)
-        assert keeping() == 1
-        client.close()
-        assert keeping() == 0
+        assert held == [True]
+        assert eventually(lambda: not is_held())
     finally:
         gc.enable()
 
@@ -337,50 +323,50 @@ def test_an_application_that_fails_results_in_a_500(connect: Connect, app: Any) 
     assert client.is_closed()
 
 
-class BlockingClose:
-    """A response whose close() blocks until an event is set."""
-
-    def __init__(self) -> None:
-        self.may_close, self.is_closed = threading.Event(), threading.Event()
+class ClosableResponse:
+    def __init__(self, *parts: bytes | Exception) -> None:
+        self._parts = parts
+        self.is_closed = False
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter([b"done"])
+        for part in self._parts:
+            if isinstance(part, Exception):
+                raise part
+            yield part
 
     def close(self) -> None:
-        assert self.may_close.wait(10)
-        self.is_closed.set()
+        self.is_closed = True
 
 
-def test_a_response_is_closed_after_it_is_sent(connect: Connect) -> None:
-    response = BlockingClose()
-
+@pytest.mark.parametrize(
+    ("response", "status"),
+    [(ClosableResponse(b"do", b"ne"), 200), (ClosableResponse(b"do", ValueError("broken")), 500)],
+)
+def test_a_response_is_closed_also_if_it_fails(
+    connect: Connect, response: ClosableResponse, status: int
+) -> None:
     def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         start_response("200 OK", [])
         return response
 
     client = connect(app)
     client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-    assert client.response()[2] == b"done"
-    assert not response.is_closed.is_set()
-    response.may_close.set()
-    assert response.is_closed.wait(10)
+    assert client.response()[0] == status
+    assert response.is_closed
 
 
-def test_a_response_that_cannot_be_sent_is_closed_too(connect: Connect) -> None:
-    response = BlockingClose()
-    response.may_close.set()
-    gone = threading.Event()
+def test_a_request_is_active_while_the_application_runs(connect: Connect) -> None:
+    counts: list[int] = []
 
-    def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        assert gone.wait(10)
-        start_response("200 OK", [])
-        return response
+    def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        counts.append(client.connections.runtime.active_requests.count)
+        return ok(environ, start_response)
 
     client = connect(app)
     client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-    client._socket.close()
-    gone.set()
-    assert response.is_closed.wait(10)
+    assert client.response()[0] == 200
+    assert counts == [1]
+    assert client.connections.runtime.active_requests.count == 0
 
 
 def test_no_header_can_begin_another(connect: Connect) -> None:
@@ -683,7 +669,9 @@ def test_the_wait_for_a_permit_counts_for_one_request(connect: Connect) -> None:
 
 
 def test_a_connection_beyond_the_limit_takes_the_place_of_the_longest_idle_one(connect: Connect) -> None:
-    connections = Connections(PlainApplication(echo), LIMITS, ("127.0.0.1", 8778), max_connections=2)
+    connections = Connections(
+        PlainApplication(echo), LIMITS, ("127.0.0.1", 8778), Greenlets(), max_connections=2
+    )
     oldest, newer = (connect(echo, LIMITS, connections) for _ in range(2))
     for client in (oldest, newer):
         client.echoed(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")

@@ -13,6 +13,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 import pytest
 
+from plimsoll.runtime.greenlets import Greenlets
 from plimsoll.server.limits import LARGE_BYTES, Limits
 from plimsoll.server.parser import LargeInput
 from plimsoll.server.permits import Permits, RequestPermit
@@ -102,6 +103,6 @@ def test_a_long_response_waits_for_memory_and_not_for_ever() -> None:
         polls.append(1)
         return len(polls) == 3
 
-    assert RequestPermit(Permits(1, 60, has_memory), -1).wait_for_memory()
+    assert RequestPermit(Permits(Greenlets(), 1, 60, has_memory), -1).wait_for_memory()
     assert len(polls) == 3
-    assert not RequestPermit(Permits(1, 0.01, lambda: False), -1).wait_for_memory()
+    assert not RequestPermit(Permits(Greenlets(), 1, 0.01, lambda: False), -1).wait_for_memory()

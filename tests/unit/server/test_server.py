@@ -27,7 +27,7 @@ APPLICATION = """
 import os, time
 from plimsoll.server.application import PlainApplication
 
-def make():
+def make(runtime):
     def application(environ, start_response):
         if environ["PATH_INFO"] == "/slow":
             time.sleep(1)
@@ -39,16 +39,16 @@ def make():
         return [body]
     return PlainApplication(application)
 
-def fail():
+def fail(runtime):
     raise RuntimeError("nothing to serve")
 
-def make_three_times():
+def make_three_times(runtime):
     with open(__file__ + ".starts", "a+") as starts:
         starts.write("x")
         starts.seek(0)
         if len(starts.read()) > 3:
-            fail()
-    return make()
+            fail(runtime)
+    return make(runtime)
 """
 
 SERVE = """

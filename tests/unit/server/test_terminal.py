@@ -24,7 +24,7 @@ run(Listen("127.0.0.1", int(sys.argv[1]), 1), Limits(), lambda: print("ready", f
 SMALL = """
 from plimsoll.server.application import PlainApplication
 
-def make():
+def make(runtime):
     return PlainApplication(lambda environ, start_response: ())
 """
 

@@ -8,6 +8,7 @@ A request can fail several checks, and clients see the first. Each route therefo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from webob.acceptparse import create_accept_header
 
@@ -22,14 +23,16 @@ Check = Callable[[ApiRequest], None]
 METHOD_NOT_ALLOWED = "The method specified is not allowed for this resource."
 
 
-def since(feature: Feature, otherwise: int = 404) -> Check:
-    """Return a check that refuses versions without the feature, with the status `otherwise`."""
+@dataclass(frozen=True, slots=True)
+class Since:
+    """Refuse versions without the feature, with the status `otherwise`."""
 
-    def check(call: ApiRequest) -> None:
-        if not call.version.has(feature):
-            raise Problem(otherwise, _since_text(feature, call))
+    feature: Feature
+    otherwise: int = 404
 
-    return check
+    def __call__(self, call: ApiRequest) -> None:
+        if not call.version.has(self.feature):
+            raise Problem(self.otherwise, _since_text(self.feature, call))
 
 
 def _since_text(feature: Feature, call: ApiRequest) -> str:
@@ -55,16 +58,20 @@ def sends_json(call: ApiRequest) -> None:
         raise Problem(415, f"The media type {given} is not supported, use {JSON}")
 
 
-def only_with(parameter: str, feature: Feature, allow: str) -> Check:
-    """Return a check that refuses requests without the parameter or the feature: a 405 with this `allow` header."""
+@dataclass(frozen=True, slots=True)
+class OnlyWith:
+    """Refuse requests without the parameter or the feature: a 405 with this `allow` header."""
 
-    def check(call: ApiRequest) -> None:
-        if not _has_parameter(parameter, call.query_string):
-            raise Problem(405, METHOD_NOT_ALLOWED, allow=allow)
-        if not call.version.has(feature):
-            raise Problem(405, f"{METHOD_NOT_ALLOWED} {_since_text(feature, call)}", allow=allow)
+    parameter: str
+    feature: Feature
+    allow: str
 
-    return check
+    def __call__(self, call: ApiRequest) -> None:
+        if not _has_parameter(self.parameter, call.query_string):
+            raise Problem(405, METHOD_NOT_ALLOWED, allow=self.allow)
+        if not call.version.has(self.feature):
+            detail = f"{METHOD_NOT_ALLOWED} {_since_text(self.feature, call)}"
+            raise Problem(405, detail, allow=self.allow)
 
 
 def _has_parameter(parameter: str, query_string: str) -> bool:

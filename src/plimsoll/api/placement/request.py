@@ -4,29 +4,34 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from wsgiref.types import WSGIEnvironment
 
 from plimsoll.access import Caller
-from plimsoll.api.placement.bodies.body import Body, raw_body
 from plimsoll.api.placement.errors import Refused
 from plimsoll.api.placement.microversion import Version
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.refusals import Refusal
 from plimsoll.http import timings
-from plimsoll.http.middleware.request_log import REQUEST_ID_KEY
+from plimsoll.http.body import receive_body
 from plimsoll.http.problems import Problem
+from plimsoll.http.request_id import REQUEST_ID_KEY
+from plimsoll.permit import Permit, permit_of
 from plimsoll.service import providers
 from plimsoll.service.placement import Placement
+
+if TYPE_CHECKING:
+    from plimsoll.api.placement.route import Route
 
 T = TypeVar("T")
 
 
 class ApiRequest:
-    __slots__ = ("_longest_body", "caller", "environ", "params", "placement", "version")
+    __slots__ = ("_longest_body", "_route", "caller", "environ", "params", "placement", "version")
 
     def __init__(
         self,
+        route: Route,
         environ: WSGIEnvironment,
         version: Version,
         params: dict[str, str],
@@ -34,12 +39,14 @@ class ApiRequest:
         placement: Placement,
         longest_body: int,
     ) -> None:
+        self._route = route
         self.environ = environ
         self.version = version
         self.params = params
         """The values in the path, by their names in the route."""
         self.caller = caller
         self.placement = placement
+        """Of a GET: with the snapshot of this read."""
         self._longest_body = longest_body
 
     @property
@@ -52,15 +59,25 @@ class ApiRequest:
         return str(self.environ.get("SCRIPT_NAME", ""))
 
     @property
+    def permit(self) -> Permit:
+        return permit_of(self.environ)
+
+    @property
     def query_string(self) -> str:
         return str(self.environ.get("QUERY_STRING", ""))
 
-    def read(self, body: Body) -> Any:
-        """Receive, parse and validate the body."""
+    def query(self) -> Any:
+        """Return the request that the query string describes, by the parser that the route declares."""
+        assert self._route.query is not None
+        return self._route.query(self.query_string, self.version)
+
+    def body(self) -> Any:
+        """Receive and parse the body, and validate it by the schema that the route declares."""
+        assert self._route.body is not None
         timings.lap(self.environ, timings.OTHER)
-        raw = raw_body(self.environ, self._longest_body)
+        raw = receive_body(self.environ, self._longest_body)
         timings.lap(self.environ, timings.BODY)
-        return body.read(raw, self.version)
+        return self._route.body.read(raw, self.version, self.permit.periodic_yield())
 
     def missing_provider_first(self) -> _MissingProviderFirst:
         return _MissingProviderFirst(self)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from plimsoll.api.placement.microversion import VERSIONS, Version
-from plimsoll.api.placement.routes import Route
+from plimsoll.api.placement.route import Route
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,8 +24,6 @@ class Place:
     """The methods that a 405 names."""
     names: tuple[str, ...]
     """The names of the values in the path."""
-    is_in_memory: bool
-    """Whether a GET is served from memory."""
     _by_method: Mapping[str, tuple[Route, ...]]
     """For each method, the route at each minor version."""
 
@@ -71,7 +69,6 @@ def _place(path: str, routes: list[Route]) -> Place:
         path=path,
         allow=", ".join(listed),
         names=tuple(part.strip("{}") for part in path.split("/")[2::2]),
-        is_in_memory=any(route.method == "GET" and route.from_memory for route in routes),
         _by_method={
             method: tuple(
                 next(

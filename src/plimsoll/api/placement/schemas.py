@@ -23,6 +23,12 @@ from plimsoll.http.schema_violations import Describer, Violation
 Plain = dict[str, Any]
 Shape = Any
 """A JSON Schema in which any part may be an `ObjectSchema` or a `Changed`."""
+Pause = Callable[[], None]
+"""Called at each step of a long computation, so that it can yield to other requests."""
+
+
+def no_pause() -> None:
+    """Do nothing, for documents that are always short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +120,9 @@ class Schema:
         except ValueError:  # a lone surrogate
             return False
 
-    def violation(self, content: Any, size: int) -> Violation | None:
+    def violation(self, content: Any, size: int, pause: Pause = no_pause) -> Violation | None:
         """Describe the violation in a document of `size` characters; None if there is none."""
-        return self._describer.violation(content, size)
+        return self._describer.violation(content, size, pause)
 
 
 class Schemas:

@@ -8,10 +8,13 @@ closes the connection then breaks the next request. A body that is too long to r
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Iterable
 from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from plimsoll.http.body import content_length
 
 MAX_DRAINED_BODIES = 8
 """The rest of a body is read up to this many times the longest body that the service accepts."""
@@ -27,8 +30,7 @@ class Drain:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if isinstance(environ.get("wsgi.input"), io.BytesIO):  # the server has received all of it
             return self._app(environ, start_response)
-        length = environ.get("CONTENT_LENGTH")
-        if not _has_body(environ, length):
+        if not _has_body(environ):
             return self._app(environ, start_response)
         body = environ["wsgi.input"] = _CountingBody(environ["wsgi.input"])
         started: list[Any] = []
@@ -39,14 +41,17 @@ class Drain:
 
         response = self._app(environ, start)
         status, headers, exc_info = started
-        if not body.drained(self._max_drained_bytes, int(length) if length and length.isdigit() else None):
+        length = None
+        with contextlib.suppress(ValueError):
+            length = content_length(environ)
+        if not body.drained(self._max_drained_bytes, length):
             headers = [*headers, ("connection", "close")]
         start_response(status, headers, exc_info)
         return response
 
 
-def _has_body(environ: WSGIEnvironment, length: str | None) -> bool:
-    if length and length != "0":
+def _has_body(environ: WSGIEnvironment) -> bool:
+    if environ.get("CONTENT_LENGTH", "") not in ("", "0"):
         return True
     return "HTTP_TRANSFER_ENCODING" in environ and bool(environ.get("wsgi.input_terminated"))
 

@@ -3,8 +3,8 @@
 """Give each request an id, and write its line in the request log, in the format of the reference.
 
 The id is in the headers of the response, in error documents and in every log line of the request, beside the global
-id that the client may send. Without an `accept` header, or with `*/*`, errors are JSON. Health probes are not logged:
-they arrive every few seconds.
+id that the client may send. Without an `accept` header, or with `*/*`, errors are JSON. The line is written when the
+application has returned its response.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from __future__ import annotations
 import logging
 import math
 import os
-import random
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -27,14 +26,14 @@ from oslo_context import context
 from plimsoll.config.log_records import EscapedLogRecord, escaped
 from plimsoll.http import timings
 from plimsoll.http.problems import JSON
+from plimsoll.http.request_id import REQUEST_ID_HEADER, REQUEST_ID_KEY, new_request_id
+from plimsoll.http.response import Headers
+from plimsoll.identity_headers import AUTH_TOKEN, HEADERS_BY_ATTRIBUTE, IS_ADMIN_PROJECT, ROLES
 
 LOG = logging.getLogger("placement.requestlog")  # the reference's name, which operators filter by
 
 VERSION_KEY = "placement.microversion"
 _GLOBAL_ID = re.compile(r"req-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}")
-REQUEST_ID_KEY = "openstack.request_id"
-"""Key of the WSGI environment: the id of the request."""
-REQUEST_ID_HEADER = "x-openstack-request-id"
 _LENGTH = "content-length"
 
 
@@ -51,7 +50,7 @@ class LoggedRequest(context.RequestContext):
     def get_logging_values(self) -> dict[str, Any]:
         """Return the same keys as the parent class: the JSON formatter writes all of them."""
         values = {name: self._first(headers) for name, headers in _HEADERS.items()}
-        roles = self._environ.get("HTTP_X_ROLES", "")
+        roles = self._environ.get(ROLES, "")
         identity = (
             values[name] or "-" for name in ("user", "project", "domain", "user_domain", "project_domain")
         )
@@ -61,9 +60,9 @@ class LoggedRequest(context.RequestContext):
             "resource_uuid": None,
             "project_id": values["project"],
             "roles": [escaped(role.strip()) for role in roles.split(",")] if roles else [],
-            "auth_token": "***" if self._environ.get("HTTP_X_AUTH_TOKEN") else None,
+            "auth_token": "***" if self._environ.get(AUTH_TOKEN) else None,
             "is_admin": False,
-            "is_admin_project": self._environ.get("HTTP_X_IS_ADMIN_PROJECT", "true").lower() == "true",
+            "is_admin_project": self._environ.get(IS_ADMIN_PROJECT, "true").lower() == "true",
             "read_only": False,
             "show_deleted": False,
             "user_identity": " ".join(identity),
@@ -73,7 +72,7 @@ class LoggedRequest(context.RequestContext):
         """Return a cache key for everything made from `get_logging_values`, except for the ids."""
         get = self._environ.get
         # Only whether there is a token: the token itself must not be cached.
-        return (bool(get("HTTP_X_AUTH_TOKEN")), *map(get, _IDENTITY_HEADERS))
+        return (bool(get(AUTH_TOKEN)), *map(get, _IDENTITY_HEADERS))
 
     def _first(self, headers: tuple[str, ...]) -> Any:
         value = next((self._environ[header] for header in headers if header in self._environ), None)
@@ -81,23 +80,18 @@ class LoggedRequest(context.RequestContext):
 
 
 _HEADERS = {
-    "user": ("HTTP_X_USER_ID", "HTTP_X_USER"),
-    "user_name": ("HTTP_X_USER_NAME",),
-    "user_domain": ("HTTP_X_USER_DOMAIN_ID",),
-    "user_domain_name": ("HTTP_X_USER_DOMAIN_NAME",),
-    "project": ("HTTP_X_PROJECT_ID", "HTTP_X_TENANT_ID", "HTTP_X_TENANT"),
-    "project_name": ("HTTP_X_PROJECT_NAME", "HTTP_X_TENANT_NAME"),
-    "project_domain": ("HTTP_X_PROJECT_DOMAIN_ID",),
-    "project_domain_name": ("HTTP_X_PROJECT_DOMAIN_NAME",),
-    "domain": ("HTTP_X_DOMAIN_ID",),
-    "domain_name": ("HTTP_X_DOMAIN_NAME",),
-    "system_scope": ("HTTP_OPENSTACK_SYSTEM_SCOPE",),
+    attribute.removesuffix("_id"): HEADERS_BY_ATTRIBUTE[attribute]
+    for attribute in (
+        *("user_id", "user_name", "user_domain_id", "user_domain_name"),
+        *("project_id", "project_name", "project_domain_id", "project_domain_name"),
+        *("domain_id", "domain_name", "system_scope"),
+    )
 }
-"""Logging values of the caller, each with the headers that can have it: the first that is present counts."""
+"""Logging values of the caller, each with the headers that can have it."""
 
 _IDENTITY_HEADERS = (
     *(header for headers in _HEADERS.values() for header in headers),
-    *("HTTP_X_ROLES", "HTTP_X_IS_ADMIN_PROJECT"),
+    *(ROLES, IS_ADMIN_PROJECT),
 )
 
 
@@ -111,25 +105,20 @@ class Durations:
 
 
 class RequestLog:
-    __slots__ = ("_app", "_durations", "_shared_attributes", "_unlogged")
+    __slots__ = ("_app", "_durations", "_shared_attributes")
 
     def __init__(
         self,
         app: WSGIApplication,
-        unlogged: Mapping[str, WSGIApplication] | None = None,
         durations: Durations = Durations(),  # noqa: B008  # it is frozen
     ) -> None:
         self._app = app
-        self._unlogged = unlogged or {}
         self._durations = durations
         form = f"{_FORMAT} duration: %(duration)s" if durations.in_each_line else _FORMAT
         # The process id may be stored: a worker that is forked later loads the application again.
         self._shared_attributes = {**_SHARED_ATTRIBUTES, "msg": form, "process": os.getpid()}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        unlogged = self._unlogged.get(environ.get("PATH_INFO", ""))
-        if unlogged is not None:
-            return unlogged(environ, start_response)
         given = environ.get("HTTP_X_OPENSTACK_REQUEST_ID", "")
         request_id = new_request_id()
         LoggedRequest(environ, request_id, given if given and _GLOBAL_ID.fullmatch(given) else None)
@@ -139,91 +128,32 @@ class RequestLog:
         if LOG.isEnabledFor(logging.DEBUG):
             method, address = environ["REQUEST_METHOD"], environ.get("REMOTE_ADDR")
             LOG.debug('Starting request: %s "%s %s"', address, method, _uri(environ))
+        started: list[tuple[str, Headers]] = []
+
+        def start(status: str, headers: Headers, exc_info: Any = None) -> Callable[[bytes], object]:
+            headers.append((REQUEST_ID_HEADER, request_id))
+            started.append((status, headers))
+            return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
 
         laps = timings.start(environ)
-        logged = _LoggedResponse(
-            self._shared_attributes, environ, request_id, start_response, self._durations, laps
-        )
-        logged.body = self._app(environ, logged.start)
-        return logged
+        body = self._app(environ, start)
+        timings.lap(environ, timings.OTHER)
+        self._log(environ, *started[-1], laps)
+        return body
 
-
-class _LoggedResponse:
-    """The body of a response. Its line is logged when the server closes it, so that the client does not wait for it."""
-
-    __slots__ = (
-        *(
-            "_environ",
-            "_headers",
-            "_shared_attributes",
-            "_request_id",
-            "_durations",
-            "_start_response",
-            "_status",
-        ),
-        *("_laps", "body"),
-    )
-
-    def __init__(
-        self,
-        shared_attributes: dict[str, Any],
-        environ: WSGIEnvironment,
-        request_id: str,
-        start_response: StartResponse,
-        durations: Durations,
-        laps: timings.Laps,
-    ) -> None:
-        self._durations = durations
-        self._laps = laps
-        self._shared_attributes = shared_attributes
-        self._environ = environ
-        self._request_id = request_id
-        self._start_response = start_response
-        self._status: str | None = None
-        self.body: Iterable[bytes] = ()
-
-    def start(
-        self, status: str, headers: list[tuple[str, str]], exc_info: Any = None
-    ) -> Callable[[bytes], object]:
-        self._status = status
-        self._headers = headers
-        self._laps.append((timings.OTHER, time.perf_counter()))
-        headers.append((REQUEST_ID_HEADER, self._request_id))
-        if exc_info:
-            return self._start_response(status, headers, exc_info)
-        return self._start_response(status, headers)
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self.body)
-
-    def close(self) -> None:
-        try:
-            if hasattr(self.body, "close"):
-                self.body.close()
-        finally:
-            if self._status is not None:
-                self._log(self._status)
-
-    def _log(self, status: str) -> None:
-        seconds = self._laps[-1][1] - self._laps[0][1]
+    def _log(self, environ: WSGIEnvironment, status: str, headers: Headers, laps: timings.Laps) -> None:
+        seconds = laps[-1][1] - laps[0][1]
         if seconds >= self._durations.slow:
-            method = self._environ["REQUEST_METHOD"]
-            parts = timings.describe(self._laps)
-            LOG.warning('Slow request: "%s %s" took %.3f s: %s', method, _uri(self._environ), seconds, parts)
+            method, parts = environ["REQUEST_METHOD"], timings.describe(laps)
+            LOG.warning('Slow request: "%s %s" took %.3f s: %s', method, _uri(environ), seconds, parts)
         if LOG.isEnabledFor(logging.INFO):
-            facts = _facts(self._environ, status, self._headers)
+            facts = _facts(environ, status, headers)
             if self._durations.in_each_line:
                 facts["duration"] = f"{seconds:.6f}"
             LOG.handle(_Line(self._shared_attributes, facts))
 
 
-def new_request_id() -> str:
-    """Return `req-` and a random uuid. It is no secret: the random generator need not be cryptographic."""
-    digits = f"{random.getrandbits(128):032x}"
-    return f"req-{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
-
-
-def _facts(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]) -> dict[str, str]:
+def _facts(environ: WSGIEnvironment, status: str, headers: Headers) -> dict[str, str]:
     return {
         "REMOTE_ADDR": environ.get("REMOTE_ADDR", "-"),
         "REQUEST_METHOD": environ["REQUEST_METHOD"],
@@ -234,7 +164,7 @@ def _facts(environ: WSGIEnvironment, status: str, headers: list[tuple[str, str]]
     }
 
 
-def _length(status: str, headers: list[tuple[str, str]]) -> str:
+def _length(status: str, headers: Headers) -> str:
     length = dict(headers).get(_LENGTH)  # the spelling of our own responses
     if length:
         return length

@@ -4,12 +4,12 @@
 
 import pytest
 
-from plimsoll.access.policy_rules import RULES
 from plimsoll.api.placement.features import Feature
 from plimsoll.api.placement.handlers import classes
 from plimsoll.api.placement.microversion import HIGHEST, VERSIONS
+from plimsoll.api.placement.route import Route
 from plimsoll.api.placement.router import Router
-from plimsoll.api.placement.routes import ROUTES, Route
+from plimsoll.api.placement.routes import ROUTES
 
 router = Router(ROUTES)
 
@@ -87,17 +87,3 @@ def test_from_a_feature_on_the_next_route_of_the_path_is_used() -> None:
     handlers = [route.handler for version in VERSIONS if (route := found[0].route("PUT", version))]
     change = Feature.ENSURE_RESOURCE_CLASS.minor
     assert handlers == [classes.rename] * change + [classes.ensure] * (len(VERSIONS) - change)
-
-
-def test_every_rule_exists_and_is_documented_for_its_route() -> None:
-    documented = {
-        (rule.name, f"{operation['method']} {operation['path']}")
-        for rule in RULES
-        for operation in rule.operations
-    }
-    used = {(route.rule, route.name) for route in ROUTES if route.rule is not None and route.listed}
-    assert used == documented
-
-
-def test_only_the_version_document_needs_no_policy_rule() -> None:
-    assert {route.path for route in ROUTES if route.rule is None} == {"", "/"}

@@ -22,10 +22,10 @@ from plimsoll.api.placement.schemas import (
     Changed,
     Field,
     ObjectSchema,
+    Pause,
     Plain,
 )
 from plimsoll.domain.rules.allocations import ANY_GENERATION, Claim
-from plimsoll.runtime.scheduling import PeriodicYield
 
 _AMOUNTS: Plain = {
     "type": "object",
@@ -109,10 +109,9 @@ def by_consumer(at_least: int) -> Plain:
 SEVERAL_CONSUMERS = Body(by_consumer(at_least=1))
 
 
-def claims_of(content: dict[str, Any], version: Version) -> list[Claim]:
-    """Convert a body to claims. Removes them from `content`, and yields to other requests in between."""
+def claims_of(content: dict[str, Any], version: Version, pause: Pause) -> list[Claim]:
+    """Convert a body to claims. Removes them from `content`, and calls `pause` in between."""
     claims: list[Claim] = []
-    pause = PeriodicYield()
     for consumer in list(content):
         # A large body takes as much memory as its claims: free each part once it is converted.
         claims.append(claim_of(consumer, content.pop(consumer), version))

@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Receive the body of a request, parse it as JSON and validate it against the schema of its version.
+"""Parse the body of a request as JSON and validate it against the schema of its version.
 
-A violation is a 400 that names the property and the reason. A body longer than the configured limit is a 413 and is
-not received.
+A violation is a 400 that names the property and the reason.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 from jsonschema import FormatChecker
 
 from plimsoll.api.placement.microversion import Version
-from plimsoll.api.placement.schemas import Schema, Schemas, Shape
+from plimsoll.api.placement.schemas import Pause, Schema, Schemas, Shape, no_pause
 from plimsoll.api.placement.uuids import is_uuid
 from plimsoll.http.problems import Problem
 
@@ -37,29 +35,11 @@ class Body:
     def __init__(self, shape: Shape) -> None:
         self.schemas = Schemas(shape, _FORMATS, is_uuid)
 
-    def read(self, raw: bytes, version: Version) -> Any:
-        return parse_body(raw, self.schemas.at(version))
+    def read(self, raw: bytes, version: Version, pause: Pause = no_pause) -> Any:
+        return parse_body(raw, self.schemas.at(version), pause)
 
 
-def raw_body(environ: Mapping[str, Any], max_bytes: int) -> bytes:
-    """Receive the body; raise a `Problem` if it is longer than `max_bytes` or shorter than its content-length."""
-    given = environ.get("CONTENT_LENGTH")
-    if not given:
-        # Without a length, `read` returns at the end of the body only if the server sets wsgi.input_terminated.
-        raw = _received(environ, max_bytes + 1) if environ.get("wsgi.input_terminated") else b""
-        if len(raw) > max_bytes:
-            raise _too_long(max_bytes)
-    else:
-        length = int(given)  # `Api` has checked that it is an integer
-        if length > max_bytes:
-            raise _too_long(max_bytes)
-        raw = _received(environ, length) if length > 0 else b""
-        if len(raw) < length:
-            raise Problem(400, "The body is shorter than its content-length.")
-    return bytes(raw)
-
-
-def parse_body(raw: bytes, schema: Schema) -> Any:
+def parse_body(raw: bytes, schema: Schema, pause: Pause = no_pause) -> Any:
     """Parse a body and validate it; raise a `Problem` if it is not JSON or violates the schema."""
     if _LONG_NUMBER not in raw.translate(_ALL_DIGITS_ZERO):  # a regular expression takes six times as long
         try:
@@ -68,12 +48,12 @@ def parse_body(raw: bytes, schema: Schema) -> Any:
             pass
         else:
             if not schema.accepts(content):
-                _refuse_violation(schema, content, len(raw))
+                _refuse_violation(schema, content, len(raw), pause)
             return content
-    return _parse_with_json_module(raw, schema)
+    return _parse_with_json_module(raw, schema, pause)
 
 
-def _parse_with_json_module(raw: bytes, schema: Schema) -> Any:
+def _parse_with_json_module(raw: bytes, schema: Schema, pause: Pause) -> Any:
     """Parse with Python's json, as the reference does: it accepts more than orjson, and clients see its messages."""
     try:
         content = json.loads(raw.decode())
@@ -81,28 +61,19 @@ def _parse_with_json_module(raw: bytes, schema: Schema) -> Any:
         raise Problem(400, _TOO_DEEP) from None
     except ValueError as problem:
         raise Problem(400, f"Malformed JSON: {problem}") from None
-    _refuse_violation(schema, content, len(raw))
+    _refuse_violation(schema, content, len(raw), pause)
     if not _is_storable(content):
         raise Problem(400, "JSON does not validate: a number is not finite, or a text is not Unicode.")
     return content
 
 
-def _refuse_violation(schema: Schema, content: Any, size: int) -> None:
+def _refuse_violation(schema: Schema, content: Any, size: int, pause: Pause) -> None:
     try:
-        violation = schema.violation(content, size)
+        violation = schema.violation(content, size, pause)
     except RecursionError:
         raise Problem(400, _TOO_DEEP) from None
     if violation is not None:
         raise Problem(400, violation.as_text("JSON does not validate"))
-
-
-def _received(environ: Mapping[str, Any], size: int) -> bytes:
-    """Read up to `size` bytes of the body. With servers other than ours this reads the socket, which can fail."""
-    try:
-        received: bytes = environ["wsgi.input"].read(size)
-    except OSError:
-        raise Problem(400, "The body is malformed or incomplete.") from None
-    return received
 
 
 def _is_storable(content: Any) -> bool:
@@ -125,7 +96,3 @@ def _is_unicode(text: str) -> bool:
     except UnicodeEncodeError:  # a lone surrogate
         return False
     return True
-
-
-def _too_long(max_bytes: int) -> Problem:
-    return Problem(413, f"The body is longer than the {max_bytes} bytes that this service accepts.")

@@ -12,7 +12,7 @@ from plimsoll.api.placement.bodies.body import Body
 from plimsoll.api.placement.bodies.inventories import REPLACE_SHAPE, all_figures_of, inventory_of
 from plimsoll.api.placement.bodies.patterns import UUID_KEY
 from plimsoll.api.placement.microversion import Version
-from plimsoll.api.placement.schemas import Field, ObjectSchema
+from plimsoll.api.placement.schemas import Field, ObjectSchema, Pause
 from plimsoll.domain.rules.reshape import NewInventories, Reshape
 
 RESHAPE = Body(
@@ -31,12 +31,12 @@ RESHAPE = Body(
 )
 
 
-def reshape_of(content: Mapping[str, Any], version: Version) -> Reshape:
+def reshape_of(content: Mapping[str, Any], version: Version, pause: Pause) -> Reshape:
     return Reshape(
         inventories={
             provider: _new_inventories(provider, given) for provider, given in content["inventories"].items()
         },
-        claims=tuple(claims_of(content["allocations"], version)),
+        claims=tuple(claims_of(content["allocations"], version, pause)),
     )
 
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from plimsoll.api.placement.bodies.aggregates import SET, aggregates_and_generation
+from plimsoll.api.placement.bodies.aggregates import aggregates_and_generation
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import names as views
 from plimsoll.http.response import Response, json_response, now
@@ -18,7 +18,7 @@ def show(call: ApiRequest) -> Response:
 
 def replace(call: ApiRequest) -> Response:
     with call.missing_provider_first():
-        uuids, generation = aggregates_and_generation(call.read(SET))
+        uuids, generation = aggregates_and_generation(call.body())
     provider = accepted(
         aggregates.set_for_provider(call.placement, call.actor, call.params["uuid"], uuids, generation)
     )

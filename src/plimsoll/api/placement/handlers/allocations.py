@@ -4,13 +4,8 @@
 
 from __future__ import annotations
 
-from plimsoll.api.placement.bodies.allocations import (
-    ONE_CONSUMER,
-    SEVERAL_CONSUMERS,
-    claim_of,
-    claims_of,
-)
-from plimsoll.api.placement.queries.usages import allocations_request
+from plimsoll.api.placement.bodies.allocations import claim_of, claims_of
+from plimsoll.api.placement.queries.usages import Owner
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.uuids import canonical_uuid
 from plimsoll.api.placement.views import allocations as views
@@ -26,11 +21,12 @@ def of_consumer(call: ApiRequest) -> Response:
 
 def of_provider(call: ApiRequest) -> Response:
     found = accepted(allocations.of_provider(call.placement, call.params["uuid"]))
-    return json_response(views.of_provider(found, call.version), found.modified_at or now())
+    shown = views.of_provider(found, call.version, call.permit.periodic_yield())
+    return json_response(shown, found.modified_at or now())
 
 
 def of_owner(call: ApiRequest) -> Response:
-    owner = allocations_request(call.query_string, call.version)
+    owner: Owner = call.query()
     return json_response(
         views.of_owner(allocations.of_owner(call.placement, owner.project, owner.user)), now()
     )
@@ -41,14 +37,14 @@ def claim(call: ApiRequest) -> Response:
     consumer = canonical_uuid(given)
     if consumer is None:
         raise Problem(400, f"Malformed consumer_uuid: {given}")
-    claimed = claim_of(consumer, call.read(ONE_CONSUMER), call.version)
+    claimed = claim_of(consumer, call.body(), call.version)
     accepted(allocations.claim(call.placement, call.actor, [claimed]), consumer=consumer)
     return Response(204)
 
 
 def claim_for_several(call: ApiRequest) -> Response:
-    content = call.read(SEVERAL_CONSUMERS)
-    accepted(allocations.claim(call.placement, call.actor, claims_of(content, call.version)))
+    claims = claims_of(call.body(), call.version, call.permit.periodic_yield())
+    accepted(allocations.claim(call.placement, call.actor, claims))
     return Response(204)
 
 

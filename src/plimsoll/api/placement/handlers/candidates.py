@@ -9,15 +9,12 @@ import threading
 from collections.abc import Iterator
 
 from plimsoll.api.placement.errors import Refused
-from plimsoll.api.placement.queries.candidates import candidates_request
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import candidates as views
 from plimsoll.domain.refusals import SearchAbandoned
 from plimsoll.http import timings
 from plimsoll.http.problems import Problem, shorten
 from plimsoll.http.response import Response, now
-from plimsoll.permit import permit_of
-from plimsoll.runtime import memory
 from plimsoll.search.budget import Budget, SearchCancelled
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.search.result import LARGE_ENTRIES, Candidates
@@ -49,8 +46,8 @@ def find(call: ApiRequest) -> Response:
 
 def _search(call: ApiRequest) -> tuple[bytes, bool]:
     """Return the body, and whether it may be cached. One without candidates is not, so that each search is logged."""
-    request = candidates_request(call.query_string, call.version)
-    permit = permit_of(call.environ)
+    request: CandidatesRequest = call.query()
+    permit = call.permit
     is_large = request.limit is None or request.limit * len(request.groups) > LARGE_ENTRIES
     with _large_search_slot(call) if is_large else contextlib.nullcontext():
         permit.begin_computation()
@@ -73,7 +70,7 @@ def _search(call: ApiRequest) -> tuple[bytes, bool]:
 def _large_search_slot(call: ApiRequest) -> Iterator[None]:
     """Wait for one of the slots for searches whose response may be large."""
     if not _searching_large.acquire(blocking=False):
-        with permit_of(call.environ).released():
+        with call.permit.released():
             is_acquired = _searching_large.acquire(timeout=_LONGEST_WAIT)
         if not is_acquired:
             raise Problem(503, _TOO_MANY_SEARCHES, retry_after=5)
@@ -86,7 +83,7 @@ def _large_search_slot(call: ApiRequest) -> Iterator[None]:
 def _encoded(found: Candidates, request: CandidatesRequest, call: ApiRequest, budget: Budget) -> bytes:
     if not found.requests.is_large:
         return views.candidates(found, request, call.version, budget.pause_if_due)
-    permit = permit_of(call.environ)
+    permit = call.permit
     with permit.released():
         _encoding_large.acquire()
     try:
@@ -96,7 +93,7 @@ def _encoded(found: Candidates, request: CandidatesRequest, call: ApiRequest, bu
             raise Problem(503, _NO_MEMORY, retry_after=5)
         body = views.candidates(found, request, call.version, budget.pause_if_due)
         if len(body) > _TRIMMED_BYTES:
-            memory.trim()
+            permit.trim_memory()
         return body
     finally:
         _encoding_large.release()

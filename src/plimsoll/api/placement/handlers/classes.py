@@ -26,13 +26,13 @@ def show(call: ApiRequest) -> Response:
 
 
 def create(call: ApiRequest) -> Response:
-    name = call.read(NAMED)["name"]
+    name = call.body()["name"]
     term = accepted(classes.create(call.placement, call.actor, name))
     return Response(201, location=views.class_path(term.name))
 
 
 def rename(call: ApiRequest) -> Response:
-    new_name = call.read(NAMED)["name"]
+    new_name = call.body()["name"]
     term = accepted(classes.rename(call.placement, call.actor, call.params["name"], new_name))
     return json_response(views.resource_class(term, call.prefix))
 

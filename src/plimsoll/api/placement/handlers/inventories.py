@@ -36,7 +36,7 @@ def show(call: ApiRequest) -> Response:
 def add(call: ApiRequest) -> Response:
     uuid = call.params["uuid"]
     with call.missing_provider_first():
-        given = call.read(bodies.ADD)
+        given = call.body()
     name, figures = given["resource_class"], bodies.figures_of(given)
     inventory = bodies.inventory_of(figures)
     provider = accepted(
@@ -53,7 +53,7 @@ def add(call: ApiRequest) -> Response:
 def replace(call: ApiRequest) -> Response:
     uuid = call.params["uuid"]
     with call.missing_provider_first():
-        given = call.read(bodies.REPLACE)
+        given = call.body()
         figures = bodies.all_figures_of(uuid, given["inventories"])
     provider = accepted(
         inventories.replace(
@@ -71,7 +71,7 @@ def replace(call: ApiRequest) -> Response:
 def change(call: ApiRequest) -> Response:
     uuid, name = call.params["uuid"], call.params["resource_class"]
     with call.missing_provider_first():
-        given = call.read(bodies.CHANGE)
+        given = call.body()
     figures = bodies.figures_of(given)
     provider = accepted(
         inventories.update(

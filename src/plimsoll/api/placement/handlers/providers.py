@@ -7,21 +7,20 @@ from __future__ import annotations
 import time
 import uuid
 
-from plimsoll.api.placement.bodies import providers as bodies
 from plimsoll.api.placement.features import Feature as F
-from plimsoll.api.placement.queries.providers import providers_request
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import providers as views
+from plimsoll.domain.provider import Provider
 from plimsoll.http.response import Response, latest, now
-from plimsoll.permit import permit_of
 from plimsoll.search.budget import Budget
+from plimsoll.search.request import ProvidersRequest
 from plimsoll.service import providers
 
 
 def find(call: ApiRequest) -> Response:
-    request = providers_request(call.query_string, call.version)
+    request: ProvidersRequest = call.query()
     found = accepted(providers.find(call.placement, request))
-    pauses = Budget(clock=time.monotonic, pause=permit_of(call.environ).pause)
+    pauses = Budget(clock=time.monotonic, pause=call.permit.pause)
     body = views.providers(found, call.version, call.prefix, pauses.pause_if_due)
     return Response(200, body, modified=latest(views.modification_times(found)))
 
@@ -33,22 +32,27 @@ def show(call: ApiRequest) -> Response:
 
 
 def create(call: ApiRequest) -> Response:
-    given = call.read(bodies.CREATE)
+    return Response(201, location=views.path_of(_created(call).uuid))
+
+
+def create_and_show(call: ApiRequest) -> Response:
+    provider = _created(call)
+    body = views.provider(provider, call.version, call.prefix)
+    return Response(200, body, views.path_of(provider.uuid), provider.modified_at or now())
+
+
+def _created(call: ApiRequest) -> Provider:
+    given = call.body()
     # Clients may leave out hyphens and use capital letters: store the canonical form.
     new = str(uuid.UUID(given["uuid"])) if given.get("uuid") else str(uuid.uuid4())
     name = given["name"]
     made = providers.create(call.placement, call.actor, new, name, given.get("parent_provider_uuid"))
-    provider = accepted(made, uuid=new, name=name)
-    location = views.path_of(provider.uuid)
-    if not call.version.has(F.SHOW_CREATED_PROVIDER):
-        return Response(201, location=location)
-    body = views.provider(provider, call.version, call.prefix)
-    return Response(200, body, location, provider.modified_at or now())
+    return accepted(made, uuid=new, name=name)
 
 
 def change(call: ApiRequest) -> Response:
     known = accepted(providers.get(call.placement, call.params["uuid"]))
-    given = call.read(bodies.CHANGE)
+    given = call.body()
     provider = accepted(
         providers.update(
             call.placement,

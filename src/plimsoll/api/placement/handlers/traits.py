@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from plimsoll.api.placement.bodies import traits as bodies
-from plimsoll.api.placement.queries.traits import traits_request
+from plimsoll.api.placement.queries.traits import TraitsRequest
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import names as views
 from plimsoll.http.problems import Problem
@@ -14,7 +14,7 @@ from plimsoll.service import traits
 
 
 def find(call: ApiRequest) -> Response:
-    asked = traits_request(call.query_string, call.version)
+    asked: TraitsRequest = call.query()
     found = traits.list_all(call.placement, asked.among, asked.prefix, asked.associated)
     return json_response(views.traits(found), latest(term.modified_at for term in found))
 
@@ -53,7 +53,7 @@ def of_provider(call: ApiRequest) -> Response:
 
 
 def set_for_provider(call: ApiRequest) -> Response:
-    given = call.read(bodies.SET)
+    given = call.body()
     provider, terms = accepted(
         traits.set_for_provider(
             call.placement,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from plimsoll.api.placement.bodies.patterns import LONGEST_OWNER
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.queries.query import parse_query
-from plimsoll.api.placement.queries.usages import usages_request
+from plimsoll.api.placement.queries.usages import Owner
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import usages as views
 from plimsoll.http.response import Response, json_response, now
@@ -26,12 +26,12 @@ def requested_project(call: ApiRequest) -> dict[str, str | None]:
     """
     project = parse_query(call.query_string).last("project_id")
     if project is not None and len(project) > LONGEST_OWNER:
-        usages_request(call.query_string, call.version)  # raises the violation of the schema
+        call.query()  # raises the violation of the schema
     return {"project_id": project}
 
 
 def of_owner(call: ApiRequest) -> Response:
-    owner = usages_request(call.query_string, call.version)
+    owner: Owner = call.query()
     if call.version.has(F.CONSUMER_TYPES):
         by_type = usages.by_consumer_type(call.placement, owner.project, owner.user, owner.consumer_type)
         return json_response(views.by_type(by_type), now())

@@ -19,9 +19,8 @@ from plimsoll.api.placement.microversion import Version
 from plimsoll.api.placement.queries import conditions
 from plimsoll.api.placement.queries.query import (
     TEXT,
-    Parameters,
     Query,
-    cached_by_query_string,
+    QueryParser,
 )
 from plimsoll.api.placement.schemas import Changed, Field, ObjectSchema
 from plimsoll.http.problems import (
@@ -43,28 +42,26 @@ def _grouped(name: str, *, since: F) -> Iterator[Field]:
     yield Field(f"^{name}({GROUP_SUFFIX})?$", TEXT, since=F.NAMED_GROUPS)
 
 
-PARAMETERS = Parameters(
-    Changed(
-        F.GRANULAR_GROUPS,
-        before=ObjectSchema(
-            Field("resources", TEXT),
-            Field("limit", _LIMIT, since=F.LIMIT, required=False),
-            Field("required", _ONE_TEXT, since=F.CANDIDATES_BY_TRAITS, required=False),
-            Field("member_of", _ONE_TEXT, since=F.CANDIDATES_BY_AGGREGATE, required=False),
+_PARAMETERS = Changed(
+    F.GRANULAR_GROUPS,
+    before=ObjectSchema(
+        Field("resources", TEXT),
+        Field("limit", _LIMIT, since=F.LIMIT, required=False),
+        Field("required", _ONE_TEXT, since=F.CANDIDATES_BY_TRAITS, required=False),
+        Field("member_of", _ONE_TEXT, since=F.CANDIDATES_BY_AGGREGATE, required=False),
+    ),
+    after=ObjectSchema(
+        Field("limit", _LIMIT, required=False),
+        Field("group_policy", {"type": "string", "enum": ["none", "isolate"]}, required=False),
+        Field("root_required", _ONE_TEXT, since=F.ROOT_REQUIRED, required=False),
+        Field("same_subtree", _ONE_TEXT, since=F.SAME_SUBTREE, required=False),
+        patterns=(
+            *_grouped("resources", since=F.GRANULAR_GROUPS),
+            *_grouped("required", since=F.GRANULAR_GROUPS),
+            *_grouped("member_of", since=F.GRANULAR_GROUPS),
+            *_grouped("in_tree", since=F.CANDIDATES_IN_TREE),
         ),
-        after=ObjectSchema(
-            Field("limit", _LIMIT, required=False),
-            Field("group_policy", {"type": "string", "enum": ["none", "isolate"]}, required=False),
-            Field("root_required", _ONE_TEXT, since=F.ROOT_REQUIRED, required=False),
-            Field("same_subtree", _ONE_TEXT, since=F.SAME_SUBTREE, required=False),
-            patterns=(
-                *_grouped("resources", since=F.GRANULAR_GROUPS),
-                *_grouped("required", since=F.GRANULAR_GROUPS),
-                *_grouped("member_of", since=F.GRANULAR_GROUPS),
-                *_grouped("in_tree", since=F.CANDIDATES_IN_TREE),
-            ),
-        ),
-    )
+    ),
 )
 
 _OF_A_GROUP = "(resources|required|member_of|in_tree)({})?"
@@ -97,9 +94,7 @@ class _GroupParser:
         )
 
 
-@cached_by_query_string
-def candidates_request(query: Query, version: Version) -> CandidatesRequest:
-    PARAMETERS.check(query, version)
+def _parse(query: Query, version: Version) -> CandidatesRequest:
     limit = _limit(query)
     group_policy = _group_policy(query)
     root_required, root_forbidden = _root_traits(query, version)
@@ -125,6 +120,9 @@ def candidates_request(query: Query, version: Version) -> CandidatesRequest:
         same_subtrees=same_subtrees,
         nested=version.has(F.CANDIDATES_IN_TREES),
     )
+
+
+candidates_request = QueryParser(_PARAMETERS, _parse)
 
 
 def _limit(query: Query) -> int | None:

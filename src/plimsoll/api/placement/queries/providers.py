@@ -9,30 +9,25 @@ from plimsoll.api.placement.microversion import Version
 from plimsoll.api.placement.queries import conditions
 from plimsoll.api.placement.queries.query import (
     TEXT,
-    Parameters,
     Query,
-    cached_by_query_string,
+    QueryParser,
 )
 from plimsoll.api.placement.schemas import Field, ObjectSchema
 from plimsoll.search.request import Conditions, ProvidersRequest
 
 _UUID = {"type": "string", "format": "uuid"}
 
-PARAMETERS = Parameters(
-    ObjectSchema(
-        Field("name", TEXT, required=False),
-        Field("uuid", _UUID, required=False),
-        Field("member_of", TEXT, since=F.PROVIDERS_BY_AGGREGATE, required=False),
-        Field("resources", TEXT, since=F.PROVIDERS_BY_RESOURCES, required=False),
-        Field("in_tree", _UUID, since=F.PROVIDER_TREES, required=False),
-        Field("required", TEXT, since=F.PROVIDERS_BY_TRAITS, required=False),
-    )
+_PARAMETERS = ObjectSchema(
+    Field("name", TEXT, required=False),
+    Field("uuid", _UUID, required=False),
+    Field("member_of", TEXT, since=F.PROVIDERS_BY_AGGREGATE, required=False),
+    Field("resources", TEXT, since=F.PROVIDERS_BY_RESOURCES, required=False),
+    Field("in_tree", _UUID, since=F.PROVIDER_TREES, required=False),
+    Field("required", TEXT, since=F.PROVIDERS_BY_TRAITS, required=False),
 )
 
 
-@cached_by_query_string
-def providers_request(query: Query, version: Version) -> ProvidersRequest:
-    PARAMETERS.check(query, version)
+def _parse(query: Query, version: Version) -> ProvidersRequest:
     aggregates, not_aggregates = conditions.member_of(query.all("member_of"), version)
     traits, forbidden = conditions.required(query.all("required"), version)
     resources = query.last("resources")
@@ -48,3 +43,6 @@ def providers_request(query: Query, version: Version) -> ProvidersRequest:
         ),
         resources={} if resources is None else conditions.resources(resources),
     )
+
+
+providers_request = QueryParser(_PARAMETERS, _parse)

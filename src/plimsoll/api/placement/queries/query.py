@@ -8,7 +8,7 @@ A parameter may be repeated. The schema validates the last value; the parser of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from jsonschema import FormatChecker
 from webob.compat import parse_qsl_text
@@ -61,13 +61,29 @@ def parse_query(text: str) -> Query:
         raise Problem(400, f"Invalid query string parameters: {problem}") from None
 
 
-class Parameters:
-    """The schema of a route's query parameters at every version."""
+class QueryParser(Generic[T]):
+    """The query of a route: the schema of its parameters at every version, and the function that parses valid ones.
 
-    def __init__(self, shape: Shape) -> None:
+    Parsed requests of short query strings are cached, by string and version: clients repeat them.
+    """
+
+    def __init__(self, shape: Shape, parse: Callable[[Query, Version], T]) -> None:
         self.schemas = Schemas(shape, _FORMATS, _is_uuid)
+        self._parse = parse
+        cached = bounded_cache(_MAX_CACHED, max_bytes=1 << 20, max_key_bytes=_MAX_CACHED_KEY_BYTES)
+        self._parse_cached = cached(self._parse_valid)
 
-    def check(self, query: Query, version: Version) -> None:
+    def __call__(self, text: str, version: Version) -> T:
+        """Return the request that a query string describes; raise a `Problem` if it is not valid."""
+        return self._parse_cached((text, version))
+
+    def _parse_valid(self, text_and_version: tuple[str, Version]) -> T:
+        text, version = text_and_version
+        query = parse_query(text)
+        self._check(query, version)
+        return self._parse(query, version)
+
+    def _check(self, query: Query, version: Version) -> None:
         schema, given = self.schemas.at(version), query.as_dict()
         if schema.accepts(given):
             return
@@ -79,14 +95,3 @@ class Parameters:
 def _is_uuid(text: str) -> bool:
     """Return whether the text is a uuid with hyphens. In queries they are required, unlike in bodies."""
     return bool(_FORMATS.conforms(text, "uuid"))
-
-
-def cached_by_query_string(parse: Callable[[Query, Version], T]) -> Callable[[str, Version], T]:
-    """Cache the parsed requests of short query strings, by string and version: clients repeat them."""
-
-    @bounded_cache(_MAX_CACHED, max_bytes=1 << 20, max_key_bytes=_MAX_CACHED_KEY_BYTES)
-    def read(text_and_version: tuple[str, Version]) -> T:
-        text, version = text_and_version
-        return parse(parse_query(text), version)
-
-    return lambda text, version: read((text, version))

@@ -9,16 +9,13 @@ from dataclasses import dataclass
 from plimsoll.api.placement.microversion import Version
 from plimsoll.api.placement.queries.query import (
     TEXT,
-    Parameters,
     Query,
-    cached_by_query_string,
+    QueryParser,
 )
 from plimsoll.api.placement.schemas import Field, ObjectSchema
 from plimsoll.http.problems import Problem
 
-PARAMETERS = Parameters(
-    ObjectSchema(Field("name", TEXT, required=False), Field("associated", TEXT, required=False))
-)
+_PARAMETERS = ObjectSchema(Field("name", TEXT, required=False), Field("associated", TEXT, required=False))
 
 _TRUTH = {"true": True, "false": False}
 
@@ -31,9 +28,7 @@ class TraitsRequest:
     """True: traits that some provider has. False: traits that no provider has. None: all."""
 
 
-@cached_by_query_string
-def traits_request(query: Query, version: Version) -> TraitsRequest:
-    PARAMETERS.check(query, version)
+def _parse(query: Query, version: Version) -> TraitsRequest:
     among, prefix = _named(query.last("name"))
     associated = query.last("associated")
     if associated is None:
@@ -41,6 +36,9 @@ def traits_request(query: Query, version: Version) -> TraitsRequest:
     if associated.lower() not in _TRUTH:
         raise Problem(400, 'The query parameter "associated" only accepts "true" or "false"')
     return TraitsRequest(among, prefix, _TRUTH[associated.lower()])
+
+
+traits_request = QueryParser(_PARAMETERS, _parse)
 
 
 def _named(name: str | None) -> tuple[frozenset[str] | None, str | None]:

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import Version
 from plimsoll.domain.consumer import ConsumerAllocations, ProviderAllocations
-from plimsoll.runtime.scheduling import iterate_with_yields
 
 UNKNOWN_TYPE = "unknown"
 """Shown as the type of consumers that were created before types existed."""
@@ -35,13 +34,14 @@ def of_consumer(found: ConsumerAllocations, version: Version) -> dict[str, Any]:
     return shown
 
 
-def of_provider(found: ProviderAllocations, version: Version) -> dict[str, Any]:
+def of_provider(found: ProviderAllocations, version: Version, pause: Callable[[], None]) -> dict[str, Any]:
     with_generation = version.has(F.CONSUMER_GENERATION)
     shown: dict[str, dict[str, Any]] = {}
-    for consumer, (generation, amounts) in iterate_with_yields(found.by_consumer.items()):
+    for consumer, (generation, amounts) in found.by_consumer.items():
         shown[consumer] = {"resources": amounts}
         if with_generation:
             shown[consumer]["consumer_generation"] = generation
+        pause()
     return {"allocations": shown, "resource_provider_generation": found.generation}
 
 

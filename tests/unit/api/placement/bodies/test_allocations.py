@@ -20,5 +20,8 @@ def test_each_part_of_a_body_is_freed_once_its_claim_is_made() -> None:
         "consumer_type": "INSTANCE",
     }
     content = {consumer: dict(given) for consumer in consumers}
-    assert [claim.consumer for claim in claims_of(content, HIGHEST)] == consumers
+    left: list[int] = []
+    claims = claims_of(content, HIGHEST, pause=lambda: left.append(len(content)))
+    assert [claim.consumer for claim in claims] == consumers
+    assert left == [2, 1, 0], "each is removed before the next, with a pause in between"
     assert content == {}

@@ -11,7 +11,7 @@ from plimsoll.api.placement.microversion import HIGHEST, VERSIONS, Version
 from plimsoll.api.placement.queries import conditions
 from plimsoll.api.placement.queries.candidates import candidates_request
 from plimsoll.api.placement.queries.providers import providers_request
-from plimsoll.api.placement.queries.query import cached_by_query_string, parse_query
+from plimsoll.api.placement.queries.query import Query, QueryParser, parse_query
 from plimsoll.domain.inventory import MAX_INT
 from plimsoll.http.problems import Problem
 
@@ -42,20 +42,20 @@ def test_a_query_string_that_is_not_utf_8_is_refused(text: str) -> None:
 
 
 def test_a_query_string_is_parsed_once_for_each_version() -> None:
-    read = []
-    meaning = cached_by_query_string(lambda query, version: read.append((query, version)))
+    parsed: list[Version] = []
+    parser = QueryParser({}, lambda _, version: parsed.append(version))
     for _ in range(3):
-        meaning("a=1", HIGHEST)
-    meaning("a=1", VERSIONS[0])
-    assert len(read) == 2
+        parser("a=1", HIGHEST)
+    parser("a=1", VERSIONS[0])
+    assert parsed == [HIGHEST, VERSIONS[0]]
 
 
 def test_a_very_long_query_string_is_not_cached() -> None:
-    read = []
-    meaning = cached_by_query_string(lambda query, version: read.append(query))
+    parsed: list[Query] = []
+    parser = QueryParser({}, lambda query, _: parsed.append(query))
     for _ in range(2):
-        meaning("a=" + "x" * 10_000, HIGHEST)
-    assert len(read) == 2
+        parser("a=" + "x" * 10_000, HIGHEST)
+    assert len(parsed) == 2
 
 
 @pytest.mark.parametrize("name", ["required", "member_of"])

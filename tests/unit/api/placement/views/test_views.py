@@ -236,8 +236,14 @@ def test_a_consumer_without_allocations_has_no_members() -> None:
 
 def test_consumers_of_a_provider_have_generations_since_that_feature() -> None:
     found = ProviderAllocations(7, {"c": (4, {"VCPU": 2})}, None)
-    assert allocations.of_provider(found, VERSIONS[27])["allocations"]["c"] == {"resources": {"VCPU": 2}}
-    assert allocations.of_provider(found, VERSIONS[28])["allocations"]["c"]["consumer_generation"] == 4
+    pauses: list[int] = []
+    before, since = (
+        allocations.of_provider(found, VERSIONS[minor], lambda: pauses.append(1))["allocations"]["c"]
+        for minor in (27, 28)
+    )
+    assert before == {"resources": {"VCPU": 2}}
+    assert since["consumer_generation"] == 4
+    assert len(pauses) == 2, "one for each consumer"
 
 
 def candidates_at(minor: int, found: Candidates) -> Any:

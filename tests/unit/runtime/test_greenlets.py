@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Greenlets that yield: which others run before they are resumed, and in which order they are resumed."""
+"""The runtime with greenlets: the order in which they run, offloading, and time limits."""
 
 from __future__ import annotations
 
 import socket
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -12,9 +14,12 @@ import gevent
 import gevent.socket
 import pytest
 
-from plimsoll.runtime import yields
+from plimsoll.runtime import greenlets
+from plimsoll.runtime.base import TimeLimitExceeded
+from plimsoll.runtime.greenlets import Greenlets
 
-YIELDS = [yields.yield_now, yields.yield_computation]
+RUNTIME = Greenlets()
+YIELDS = [RUNTIME.yield_now, RUNTIME.yield_computation]
 GREENLETS, PARTS = 8, 20
 
 
@@ -56,7 +61,7 @@ def test_a_request_that_has_arrived_runs_before_a_greenlet_that_has_yielded(
 def test_sockets_are_polled_between_the_steps_of_many_requests(
     yield_function: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(yields, "BETWEEN_POLLS", 0.0)  # as if each step took longer
+    monkeypatch.setattr(greenlets, "BETWEEN_POLLS", 0.0)  # as if each step took longer
     done: list[int] = []
 
     def run(number: int) -> None:
@@ -71,12 +76,12 @@ def test_sockets_are_polled_between_the_steps_of_many_requests(
 
 
 def test_short_steps_run_between_the_same_two_polls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yields, "BETWEEN_POLLS", 60.0)
+    monkeypatch.setattr(greenlets, "BETWEEN_POLLS", 60.0)
     done: list[int] = []
 
     def run() -> None:
         for number in range(PARTS):
-            yields.yield_now()
+            RUNTIME.yield_now()
             done.append(number)
 
     with count_between_polls(done) as counts:
@@ -90,12 +95,12 @@ def test_a_computation_progresses_while_other_requests_yield_without_end() -> No
 
     def yield_without_end() -> None:
         while not is_over:
-            yields.yield_now()
+            RUNTIME.yield_now()
 
     others = [gevent.spawn(yield_without_end) for _ in range(GREENLETS)]
     with gevent.Timeout(60):
         for _ in range(PARTS):
-            yields.yield_computation()
+            RUNTIME.yield_computation()
     is_over = True
     gevent.joinall(others, raise_error=True)
 
@@ -122,3 +127,54 @@ def test_a_greenlet_whose_yield_was_interrupted_is_not_resumed(
     assert resumed == []
     waiting.join()
     assert resumed == ["after the timeout"]
+
+
+def test_other_greenlets_run_while_work_is_offloaded() -> None:
+    go_on = threading.Event()
+    gevent.spawn(go_on.set)
+    main_thread = threading.get_ident()
+    assert RUNTIME.offload(lambda: go_on.wait(10) and threading.get_ident()) not in (False, main_thread)
+
+
+def test_a_long_computation_yields_at_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime, yields = Greenlets(), []
+    now = 100.0
+    monkeypatch.setattr(runtime, "yield_now", lambda: yields.append(now))
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    yield_if_due = runtime.periodic_yield()
+    for milliseconds in (4, 6, 6.1, 6.4):
+        now = 100 + milliseconds / 1000
+        yield_if_due()
+    assert yields == [100.006, 100.0064]
+
+
+def test_a_long_iteration_yields(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(greenlets, "FIRST_YIELD_SECONDS", 0.0)
+    done: list[str] = []
+    other = gevent.spawn(lambda: done.append("other"))
+    for _ in RUNTIME.iterate_with_yields(range(100)):
+        pass
+    assert done == ["other"]
+    other.join()
+
+
+def test_a_greenlet_is_interrupted_after_the_time_limit_wherever_it_waits() -> None:
+    began = time.monotonic()
+    with pytest.raises(TimeLimitExceeded), RUNTIME.time_limit(0.01):
+        gevent.sleep(60)
+    assert time.monotonic() - began < 30
+
+
+def test_the_timeout_of_an_outer_block_is_not_taken_for_the_time_limit() -> None:
+    with pytest.raises(gevent.Timeout), gevent.Timeout(0.01), RUNTIME.time_limit(60):
+        gevent.sleep(60)
+
+
+def test_a_connection_that_the_peer_has_closed_is_detected_before_its_input_is_read() -> None:
+    here, there = socket.socketpair()
+    with here:
+        there.send(b"x")
+        assert not RUNTIME.is_closed_by_peer(here.fileno())
+        there.close()
+        assert RUNTIME.is_closed_by_peer(here.fileno())
+        assert here.recv(1) == b"x"
