@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
@@ -33,6 +33,7 @@ from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.runtime.base import Runtime
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy
+from plimsoll.storage.sql import utc_now
 
 MAX_BATCH = 256
 """Commands in one commit, at most: each waits for all the others."""
@@ -42,11 +43,6 @@ QUEUE_SECONDS = 30.0
 """How long a command waits to be taken into a batch."""
 OUTCOME_SECONDS = 90.0
 """How long a command waits after that for the outcome of its batch. A leader in doubt retries for 45 seconds."""
-
-
-def utc_now() -> datetime:
-    """Return the current time as the schema stores it: UTC, without a time zone."""
-    return datetime.now(UTC).replace(tzinfo=None)
 
 
 class Ledger:

@@ -9,8 +9,8 @@ their memory contains providers and the usage of each owner.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Connection, func, insert, inspect, select, update
 
@@ -19,7 +19,7 @@ from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
 from plimsoll.storage.lookup_tables import LookupSession, LookupTable, LookupTables
-from plimsoll.storage.sql import Statement
+from plimsoll.storage.sql import Statement, utc_now
 from plimsoll.storage.tables import allocations, consumers, head, resource_providers
 
 OPERATION = "online_data_migrations"
@@ -47,17 +47,13 @@ class MigrationCount:
         return MigrationCount(self.found + other.found, self.done + other.done)
 
 
-def _utcnow() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None)
-
-
 @dataclass(frozen=True, slots=True)
 class MigrationSettings:
     """The owner of consumers without a row, and the clock."""
 
     incomplete_project_id: str
     incomplete_user_id: str
-    now: Callable[[], datetime] = field(default=_utcnow)
+    now: Callable[[], datetime] = utc_now
 
 
 @dataclass(frozen=True, slots=True, eq=False)

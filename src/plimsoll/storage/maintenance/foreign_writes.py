@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Table, func, select
 
@@ -23,6 +23,7 @@ from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy
 from plimsoll.storage.maintenance.data_migrations import RELOAD
 from plimsoll.storage.schema import migrate
+from plimsoll.storage.sql import utc_now
 
 OPERATION = "outsiders.noticed"
 
@@ -88,7 +89,7 @@ def reload_workers(db: Database) -> bool:
         if foreign is None:
             return False
         # The other clock may be ahead: the next `find` must not report the same rows as newer than this change.
-        at = max(datetime.now(UTC).replace(tzinfo=None), foreign.newest_row)
+        at = max(utc_now(), foreign.newest_row)
         change = Change(head.seq + 1, at, Actor(), OPERATION, RELOAD)
         transaction.commit(changes.append_statements(transaction.dialect, [change], head, changes.new_mark()))
         return True
