@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Select the engines that the tests run on, and list the excluded engines in the summary."""
+"""Select the engines that the tests run on, and list the excluded engines in the summary.
+
+A test that uses `fast_paths` runs twice: with all fast paths, and with none. The marker `only_fast_paths` leaves out the
+second run.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from plimsoll.fast_paths import ALL, NONE
 from tests.support import databases as support_databases
 from tests.support.servers import Missing
 
+FAST, PLAIN = pytest.param(ALL, id="fast"), pytest.param(NONE, id="plain")
+
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "only_fast_paths: the test is about a fast path")
     try:
         support_databases.selected_engines()
     except Missing as missing:
@@ -24,6 +32,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(
             "databases", support_databases.selected_engines(), indirect=True, scope="session"
         )
+    if "fast_paths" in metafunc.fixturenames:
+        only_fast = metafunc.definition.get_closest_marker("only_fast_paths")
+        ways = [FAST] if only_fast else [FAST, PLAIN]
+        metafunc.parametrize("fast_paths", ways)
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,6 @@ REASONS = {
     ("storage/sql.py", "_update_where"): "columns of our tables",
     ("storage/sql.py", "_time_formatter"): "a dialect",
     ("storage/sql.py", "format_time"): "a time",
-    ("runtime/scheduling.py", "_runtime"): "no argument",
     ("http/response.py", "_http_date"): "a time",
     ("server/response.py", "_http_date"): "a time",
 }

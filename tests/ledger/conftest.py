@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from plimsoll.domain.actor import Actor
+from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.service import standards
@@ -34,16 +35,16 @@ def make_standards(url: str) -> None:
 
 
 @pytest.fixture
-def database(databases: Databases) -> Iterator[Database]:
+def database(databases: Databases, fast_paths: FastPaths) -> Iterator[Database]:
     with databases.fresh("standards", make_standards) as url:
-        database = Database(url)
+        database = Database(url, fast_paths=fast_paths)
         yield database
         database.dispose()
 
 
 @pytest.fixture
-def placement(database: Database) -> Iterator[Placement]:
-    placement = Placement(Ledger(database))
+def placement(database: Database, fast_paths: FastPaths) -> Iterator[Placement]:
+    placement = Placement(Ledger(database, fast_paths=fast_paths))
     yield placement
     assert differences(placement.ledger) == []
     with database.read() as conn:
@@ -51,6 +52,6 @@ def placement(database: Database) -> Iterator[Placement]:
 
 
 @pytest.fixture
-def other(placement: Placement, database: Database) -> Placement:
+def other(placement: Placement, database: Database, fast_paths: FastPaths) -> Placement:
     """A second ledger on the same database, with its own memory like another process."""
-    return Placement(Ledger(database))
+    return Placement(Ledger(database, fast_paths=fast_paths))

@@ -20,6 +20,8 @@ from plimsoll.service.placement import Placement
 from tests.ledger.conftest import ACTOR
 from tests.ledger.test_ledger import make_provider
 
+pytestmark = pytest.mark.only_fast_paths
+
 
 def claim(placement: Placement, consumer: str, amounts: dict[str, dict[str, int]], user: str = "u") -> None:
     assert allocations.claim(placement, ACTOR, [Claim(consumer, amounts, "p", user, "INSTANCE")]) is None
@@ -175,3 +177,13 @@ def test_a_result_that_is_larger_than_the_bound_is_not_cached(monkeypatch: pytes
     cache.put(large, make_allocations(1, *(str(number) for number in range(20))))
     assert cache.get(large) is None
     assert cache.get(small) is not None
+
+
+def test_a_disabled_cache_stores_nothing(placement: Placement) -> None:
+    host = make_provider(placement, "host", VCPU=8)
+    found = holdings.of_provider(placement.ledger, host.uuid)
+    assert found is not None
+    for enabled in (True, False):
+        cache = AllocationCache(enabled=enabled)
+        cache.put(host, found)
+        assert (cache.get(host) is found) == enabled

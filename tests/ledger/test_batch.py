@@ -23,11 +23,12 @@ from plimsoll.domain.rules import (
 )
 from plimsoll.domain.rules.allocations import ANY_GENERATION, Claim
 from plimsoll.domain.world import World
+from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.command import Command, Ticket
 from plimsoll.ledger.group_commit import Lease
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
-from plimsoll.runtime.scheduling import ConcurrencyGauge
+from plimsoll.runtime.base import ConcurrencyGauge
 from plimsoll.storage import tables as t
 from plimsoll.storage.database import Database
 from plimsoll.storage.maintenance import integrity
@@ -90,10 +91,10 @@ def outcomes_of(tickets: Sequence[Ticket]) -> list[Refusal | None]:
 def write(ledger: Ledger, commands: Sequence[Command], batch_size: int) -> list[Refusal | None]:
     outcomes: list[Refusal | None] = []
     for start in range(0, len(commands), batch_size):
-        tickets = [Ticket(command) for command in commands[start : start + batch_size]]
+        tickets = [Ticket(command, ledger.runtime) for command in commands[start : start + batch_size]]
         ledger._queue.extend(tickets)
         ledger._commit_lock.acquire(tickets[0])
-        lease = Lease(ledger._commit_lock)
+        lease = Lease(ledger._commit_lock, ledger.runtime)
         ledger._write_batch(lease)
         lease.release()
         outcomes += outcomes_of(tickets)
@@ -101,10 +102,11 @@ def write(ledger: Ledger, commands: Sequence[Command], batch_size: int) -> list[
 
 
 @pytest.fixture
-def ledgers(databases: Databases) -> Iterator[tuple[Ledger, Ledger]]:
+def ledgers(databases: Databases, fast_paths: FastPaths) -> Iterator[tuple[Ledger, Ledger]]:
     with databases.fresh("tables", make_tables) as single, databases.fresh("tables", make_tables) as batched:
-        opened = Database(single), Database(batched)
-        yield Ledger(opened[0], clock=lambda: NOW), Ledger(opened[1], clock=lambda: NOW)
+        opened = [Database(url, fast_paths=fast_paths) for url in (single, batched)]
+        one, many = (Ledger(each, fast_paths=fast_paths, clock=lambda: NOW) for each in opened)
+        yield one, many
         for database in opened:
             database.dispose()
 
@@ -160,9 +162,10 @@ def test_a_late_command_in_a_batch_with_a_class_rename_uses_the_new_name(
     ]
     assert write(ledger, [Command("test", ACTOR, decide, ("c1",)) for decide in first], 1) == [None] * 4
     rename = Ticket(
-        Command("test", ACTOR, lambda d: classes_and_traits.rename_class(d, "CUSTOM_A", "CUSTOM_B"))
+        Command("test", ACTOR, lambda d: classes_and_traits.rename_class(d, "CUSTOM_A", "CUSTOM_B")),
+        ledger.runtime,
     )
-    late = [Ticket(Command("test", ACTOR, lambda d: allocations.release(d, "c1"), ("c1",)))]
+    late = [Ticket(Command("test", ACTOR, lambda d: allocations.release(d, "c1"), ("c1",)), ledger.runtime)]
     tickets = [rename, *late]
 
     def take_queued(batch: list[Ticket]) -> list[Ticket]:
@@ -172,7 +175,7 @@ def test_a_late_command_in_a_batch_with_a_class_rename_uses_the_new_name(
         return taken
 
     ledger._commit_lock.acquire(rename)
-    lease = Lease(ledger._commit_lock)
+    lease = Lease(ledger._commit_lock, ledger.runtime)
     ledger._retrier.write([rename], take_queued, lease)
     lease.release()
     for ticket in tickets:
@@ -202,12 +205,12 @@ def test_a_batch_takes_all_queued_commands_on_an_in_process_database(
 def sizes_of_batches(ledger: Ledger, at_work: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return the sizes of the batches in which six queued commands are written, with so many active requests."""
     counted = ConcurrencyGauge()
-    monkeypatch.setattr("plimsoll.ledger.ledger.ACTIVE_REQUESTS", counted)
+    monkeypatch.setattr(ledger.runtime, "active_requests", counted)
 
     def adds_provider(uuid: str) -> Command:
         return Command("test", ACTOR, lambda d: providers.add_provider(d, uuid, uuid, None))
 
-    ledger._queue.extend(Ticket(adds_provider(uuid)) for uuid in "abcdef")
+    ledger._queue.extend(Ticket(adds_provider(uuid), ledger.runtime) for uuid in "abcdef")
     sizes = []
     with contextlib.ExitStack() as active:
         for _ in range(at_work):
@@ -215,7 +218,7 @@ def sizes_of_batches(ledger: Ledger, at_work: int, monkeypatch: pytest.MonkeyPat
         while ledger._queue:
             before = len(ledger.world().providers)
             ledger._commit_lock.acquire(ledger._queue[0])
-            lease = Lease(ledger._commit_lock)
+            lease = Lease(ledger._commit_lock, ledger.runtime)
             ledger._write_batch(lease)
             lease.release()
             sizes.append(len(ledger.world().providers) - before)

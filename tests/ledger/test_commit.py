@@ -4,7 +4,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from uuid import uuid4
 
 import pytest
@@ -18,6 +18,8 @@ from plimsoll.service.placement import Placement
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import HeadMoved
 from plimsoll.storage.head import HEAD_GUARD
+from plimsoll.storage.sql import Statement
+from plimsoll.storage.transaction import Transaction
 from tests.ledger.conftest import ACTOR
 from tests.ledger.test_assume_new import make_new_claim
 from tests.ledger.test_commit_retry import adds_provider, start_thread
@@ -45,6 +47,7 @@ def attempts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return attempted
 
 
+@pytest.mark.only_fast_paths
 def test_a_single_writer_commits_optimistically(placement: Placement, attempts: list[str]) -> None:
     host = make_provider(placement, "host", VCPU=4)
     assert allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=1)]) is None
@@ -52,6 +55,7 @@ def test_a_single_writer_commits_optimistically(placement: Placement, attempts: 
     assert placement.world().providers[host.uuid].used == {"VCPU": 1}
 
 
+@pytest.mark.only_fast_paths
 def test_after_another_process_has_written_the_command_is_decided_again_with_the_lock(
     placement: Placement, other: Placement, attempts: list[str]
 ) -> None:
@@ -77,8 +81,8 @@ def test_no_command_is_refused_because_of_a_stale_snapshot(placement: Placement,
 def test_an_optimistic_write_fails_if_the_head_has_moved(placement: Placement, database: Database) -> None:
     before = placement.ledger.snapshot().head
     make_provider(placement, "host")
-    with pytest.raises(Exception, match=HeadMoved.summary), database.write(before) as conn:
-        conn.execute(text("UPDATE resource_providers SET name = 'other'"))
+    with pytest.raises(Exception, match=HeadMoved.summary), database.transaction(before) as transaction:
+        transaction.connection.execute(text("UPDATE resource_providers SET name = 'other'"))
     assert {provider.name for provider in placement.world().providers.values()} == {"host"}
 
 
@@ -87,8 +91,9 @@ def test_without_the_constraint_on_the_head_all_commits_are_locked(
 ) -> None:
     if "sqlite" in database.where:
         pytest.skip("SQLite cannot drop a constraint, and compares the head itself")
-    with database.change_schema() as conn:
-        conn.execute(text(f"ALTER TABLE plimsoll_head DROP CONSTRAINT {HEAD_GUARD}"))
+    with database.change_schema() as transaction:
+        transaction.run([Statement(f"ALTER TABLE plimsoll_head DROP CONSTRAINT {HEAD_GUARD}")])
+        transaction.commit()
     make_provider(placement, "host")
     assert set(attempts) == {"_commit_locked"}
 
@@ -99,16 +104,16 @@ def test_a_batch_that_was_decided_on_a_failed_batch_is_decided_again(
     """The first batch is in flight and will fail; the next one was decided on the snapshot after it."""
     make_provider(placement, "host")
     at_database, fail = threading.Event(), threading.Event()
-    run_and_commit = database.run_and_commit
+    commit = Transaction.commit
 
-    def fail_first(*args: object) -> None:
+    def fail_first(transaction: Transaction, statements: Sequence[Statement]) -> None:
         if not at_database.is_set():
             at_database.set()
             fail.wait(TIMEOUT)
             raise RuntimeError("the first batch fails")
-        run_and_commit(*args)  # type: ignore[arg-type]
+        commit(transaction, statements)
 
-    monkeypatch.setattr(database, "run_and_commit", fail_first)
+    monkeypatch.setattr(Transaction, "commit", fail_first)
     outcomes: dict[str, object] = {}
 
     def submit(name: str) -> None:
@@ -154,24 +159,25 @@ def test_a_consumer_that_one_command_calls_new_and_a_late_command_releases(place
     assert placement.world().providers[host.uuid].used == used
 
 
+@pytest.mark.only_fast_paths
 def test_a_batch_that_lost_the_race_for_the_head_reacquires_the_group_commit_lock(
     placement: Placement, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_provider(placement, "host")
     held: list[bool] = []
-    run_and_commit, commit_locked = database.run_and_commit, Committer._commit_locked
+    commit, commit_locked = Transaction.commit, Committer._commit_locked
     head_moved = [HeadMoved()]
 
-    def move_head_once(*args: object) -> None:
+    def move_head_once(transaction: Transaction, statements: Sequence[Statement]) -> None:
         if head_moved:
             raise head_moved.pop()
-        run_and_commit(*args)  # type: ignore[arg-type]
+        commit(transaction, statements)
 
     def record_calls(self: Committer, *args: object) -> object:
         held.append(placement.ledger._commit_lock._held)
         return commit_locked(self, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(database, "run_and_commit", move_head_once)
+    monkeypatch.setattr(Transaction, "commit", move_head_once)
     monkeypatch.setattr(Committer, "_commit_locked", record_calls)
     make_provider(placement, "other")
     assert held == [True]

@@ -20,6 +20,7 @@ from plimsoll.storage import changes
 from plimsoll.storage.database import Database
 from tests.ledger.conftest import ACTOR
 from tests.ledger.test_ledger import make_provider
+from tests.support.external_writes import committed_write
 
 TIMEOUT = 20.0
 
@@ -121,7 +122,7 @@ def test_a_reload_is_not_undone_by_a_batch_that_was_being_decided(
     placement: Placement, database: Database
 ) -> None:
     host = make_provider(placement, "host", VCPU=4)
-    with database.write() as conn:
+    with committed_write(database) as conn:
         conn.exec_driver_sql("UPDATE inventories SET total = 7")
     started, proceed = threading.Event(), threading.Event()
 

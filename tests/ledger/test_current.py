@@ -17,6 +17,7 @@ from plimsoll.storage import tables as t
 from plimsoll.storage.database import Database
 from plimsoll.storage.head import Head
 from tests.ledger.conftest import ACTOR
+from tests.support.external_writes import committed_write
 
 
 def create(placement: Placement) -> Provider:
@@ -117,7 +118,7 @@ def test_a_database_that_was_restored_to_an_earlier_state_is_loaded_again(
     create(placement)
     before, remaining = placement.ledger.snapshot().head, set(placement.world().providers)
     lost = create(placement)
-    with database.write() as conn:
+    with committed_write(database) as conn:
         row = t.resource_providers.c.uuid == lost.uuid
         conn.execute(update(t.resource_providers).where(row).values(root_provider_id=None))
         conn.execute(delete(t.resource_providers).where(row))

@@ -14,6 +14,7 @@ from plimsoll.ledger import current
 from plimsoll.ledger import ledger as ledger_module
 from plimsoll.ledger.command import Abandoned
 from plimsoll.ledger.group_commit import GroupCommitLock, LockTimeout, Waiter
+from plimsoll.runtime.threads import Threads
 from plimsoll.service.placement import Placement
 from plimsoll.storage.errors import Busy, OutcomeUnknown
 from tests.ledger.test_commit_retry import Submitter, adds_provider
@@ -51,7 +52,7 @@ def test_a_write_whose_batch_has_no_outcome_in_time_raises_abandoned(
     monkeypatch.setattr(ledger_module, "OUTCOME_SECONDS", 0.2)
     submitter, ledger = Submitter(placement), placement.ledger
     with ledger._retrier.block_commits():
-        assert ledger._commit_lock.acquire(Waiter())
+        assert ledger._commit_lock.acquire(Waiter(Threads()))
         for name in ("leader", "other"):
             submitter.submit(name, adds_provider(name))
         assert eventually(lambda: len(ledger._commit_lock._waiters) == 2)
@@ -85,11 +86,12 @@ from gevent.event import Event
 from plimsoll.domain.rules import providers
 from plimsoll.ledger.command import Command
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.runtime.greenlets import Greenlets
 from plimsoll.storage.database import Database
 from plimsoll.storage.schema import migrate
 from tests.ledger.conftest import ACTOR
 
-database = Database("sqlite:///" + sys.argv[1])
+database = Database("sqlite:///" + sys.argv[1], runtime=Greenlets())
 migrate.sync(database)
 ledger = Ledger(database)
 proceed = Event()
@@ -130,8 +132,8 @@ print(one.ready(), two.ready(), written())
 A_WAITER_ENDS_AS_IT_GETS_THE_LOCK = """
 from plimsoll.ledger.group_commit import GroupCommitLock, Waiter
 lock = GroupCommitLock()
-assert lock.acquire(Waiter())
-one, two = (gevent.spawn(lock.acquire, Waiter()) for _ in range(2))
+assert lock.acquire(Waiter(ledger.runtime))
+one, two = (gevent.spawn(lock.acquire, Waiter(ledger.runtime)) for _ in range(2))
 gevent.sleep(0.01)
 one.kill(block=False)  # it is still waiting
 lock.release()
@@ -163,7 +165,7 @@ def test_a_greenlet_that_is_killed_leaves_no_other_blocked(
 
 
 def test_a_lock_that_is_passed_right_after_a_timeout_is_acquired_once() -> None:
-    lock, first = GroupCommitLock(), Waiter()
+    lock, first = GroupCommitLock(), Waiter(Threads())
     assert lock.acquire(first)
 
     class Late(Waiter):
@@ -178,7 +180,7 @@ def test_a_lock_that_is_passed_right_after_a_timeout_is_acquired_once() -> None:
                 return False
             return super().wait(timeout)
 
-    late = Late()
+    late = Late(Threads())
     assert lock.acquire(late, 0.01)
     lock.release()
     assert lock.acquire(first)

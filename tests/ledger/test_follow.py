@@ -18,6 +18,7 @@ from plimsoll.service.placement import Placement
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
+from plimsoll.storage.sql import Statement
 from tests.ledger.conftest import ACTOR
 from tests.ledger.test_ledger import make_provider
 
@@ -69,11 +70,12 @@ def test_a_change_that_cannot_be_applied_is_logged_and_causes_a_full_load(
     placement: Placement, database: Database, caplog: pytest.LogCaptureFixture, effects: str
 ) -> None:
     host = make_provider(placement, "host", VCPU=4)
-    with database.write() as conn:
-        head = changes.lock_head(conn)
+    with database.transaction() as transaction:
+        head = transaction.lock_head()
         seq = head.seq + 1
-        changes.append(conn, [Change(seq, datetime(2026, 1, 1), ACTOR, "test", effects)], head, mark=1)
-        conn.exec_driver_sql("UPDATE resource_providers SET generation = 9")
+        change = Change(seq, datetime(2026, 1, 1), ACTOR, "test", effects)
+        transaction.run([Statement("UPDATE resource_providers SET generation = 9")])
+        transaction.commit(changes.append_statements(transaction.dialect, [change], head, mark=1))
     assert placement.world().providers[host.uuid].generation == 9
     assert f"Changes {seq} to {seq} do not fit" in caplog.text
     assert Audit(placement.ledger, interval=3600).check() == []

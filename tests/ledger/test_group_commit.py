@@ -6,20 +6,21 @@ import threading
 import time
 
 from plimsoll.ledger.group_commit import GroupCommitLock, Waiter
+from plimsoll.runtime.threads import Threads
 from tests.ledger.test_commit_retry import TIMEOUT, start_thread
 
 
 def test_a_waiter_that_is_finished_before_it_waits_does_not_block() -> None:
-    lock, waiter = GroupCommitLock(), Waiter()
-    assert lock.acquire(Waiter())
+    lock, waiter = GroupCommitLock(), Waiter(Threads())
+    assert lock.acquire(Waiter(Threads()))
     waiter.in_batch = True
     waiter.finish()
     assert not lock.acquire(waiter)
 
 
 def test_a_waiter_in_a_batch_blocks_until_it_is_finished() -> None:
-    lock, waiter, results = GroupCommitLock(), Waiter(), list[bool]()
-    assert lock.acquire(Waiter())
+    lock, waiter, results = GroupCommitLock(), Waiter(Threads()), list[bool]()
+    assert lock.acquire(Waiter(Threads()))
     waiter.in_batch = True
     waiting = start_thread(lambda: results.append(lock.acquire(waiter)))
     waiting.join(0.1)
@@ -30,18 +31,18 @@ def test_a_waiter_in_a_batch_blocks_until_it_is_finished() -> None:
 
 
 def test_a_finished_waiter_does_not_wait_for_the_next_leader() -> None:
-    lock, waiter_returned, waiter = GroupCommitLock(), threading.Event(), Waiter()
+    lock, waiter_returned, waiter = GroupCommitLock(), threading.Event(), Waiter(Threads())
 
     def waiting() -> None:
         assert not lock.acquire(waiter)
         waiter_returned.set()
 
     def next_leader() -> None:
-        assert lock.acquire(Waiter())
+        assert lock.acquire(Waiter(Threads()))
         waiter_returned.wait(TIMEOUT)
         lock.release()
 
-    assert lock.acquire(Waiter())
+    assert lock.acquire(Waiter(Threads()))
     threads = [start_thread(next_leader), start_thread(waiting)]
     time.sleep(0.05)
     waiter.in_batch = True

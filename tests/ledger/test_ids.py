@@ -19,6 +19,7 @@ from plimsoll.storage.database import Database
 from tests.ledger.conftest import ACTOR
 from tests.ledger.test_assume_new import make_new_claim
 from tests.ledger.test_ledger import make_provider
+from tests.support.external_writes import committed_write
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def create_and_report(placement: Placement, name: str, racks: list[str]) -> Prov
 
 def insert_without_id(database: Database, table: Table, **values: object) -> int:
     """Insert a row whose id the database assigns, as the reference does. Return the id."""
-    with database.write() as conn:
+    with committed_write(database) as conn:
         key = conn.execute(insert(table), values).inserted_primary_key
     assert key is not None
     return int(key[0])
@@ -105,7 +106,7 @@ def test_the_database_assigns_ids_above_those_of_the_ledger(placement: Placement
     assert insert_without_id(database, t.resource_providers, uuid=str(uuid4()), name="next") > host.id
     assert insert_without_id(database, t.traits, name="CUSTOM_NEXT") > trait.id
     assert insert_without_id(database, t.consumer_types, name="NEXT") > kind.id
-    with database.write() as conn:
+    with committed_write(database) as conn:
         for table in (t.resource_providers, t.traits, t.consumer_types):
             conn.execute(table.delete().where(table.c.name.in_(["next", "CUSTOM_NEXT", "NEXT"])))
 
@@ -120,7 +121,7 @@ def test_an_id_of_a_row_that_is_not_in_memory_is_skipped(placement: Placement, d
     trait, is_new = traits.create(placement, ACTOR, "CUSTOM_KNOWN")
     assert is_new
     assert trait.id == hidden_trait_id + 1
-    with database.write() as conn:
+    with committed_write(database) as conn:
         for table in (t.resource_providers, t.traits):
             conn.execute(table.delete().where(table.c.name.in_(["hidden", "CUSTOM_UNKNOWN"])))
 
@@ -134,11 +135,11 @@ def test_rows_of_a_deleted_provider_do_not_become_those_of_a_new_one(
     row: dict[str, object] = dict.fromkeys(required, 1)
     row |= {"consumer_id": str(uuid4())} if table is t.allocations else {}
     row["resource_provider_id"] = last.id + 5
-    with database.write() as conn:
+    with committed_write(database) as conn:
         conn.execute(insert(table), row)
     placement.ledger.reload()
     assert make_provider(placement, "next").id == last.id + 6
-    with database.write() as conn:
+    with committed_write(database) as conn:
         conn.execute(table.delete().where(table.c.resource_provider_id == last.id + 5))
     placement.ledger.reload()
 
@@ -153,7 +154,7 @@ def test_a_ratio_is_stored_as_the_driver_would_store_it(
     assert isinstance(added, Provider)
     column, row = t.inventories.c.allocation_ratio, {"resource_provider_id": -1, "resource_class_id": 0}
     figures = {"total": 2, "reserved": 0, "min_unit": 1, "max_unit": 1, "step_size": 1}
-    with database.write() as conn:
+    with committed_write(database) as conn:
         conn.execute(insert(t.inventories), {**row, **figures, "allocation_ratio": ratio})
         stored, stored_by_driver = conn.scalars(select(column).order_by(t.inventories.c.id)).all()
         equal_rows = select(t.inventories.c.id).where(

@@ -22,6 +22,7 @@ from plimsoll.service.placement import Placement, no_result
 from plimsoll.storage import changes
 from plimsoll.storage.database import Database
 from tests.ledger.conftest import ACTOR
+from tests.support.external_writes import committed_write
 
 
 def make_provider(placement: Placement, name: str, parent: str | None = None, **totals: int) -> Provider:
@@ -178,7 +179,7 @@ def test_a_process_behind_a_pruned_change_log_makes_a_full_load(
     behind = Placement(Ledger(database))
     behind.world()
     host = make_provider(placement, "host", VCPU=4)
-    with database.write() as conn:
+    with committed_write(database) as conn:
         changes.prune(conn, placement.ledger.snapshot().head.seq - 1, limit=1000)
     assert behind.world().providers[host.uuid].inventories == {"VCPU": Inventory(4)}
     assert differences(behind.ledger) == []
@@ -190,7 +191,7 @@ def test_an_audit_finds_and_repairs_changes_that_bypassed_the_change_log(
     host = make_provider(placement, "host", VCPU=4)
     audit = Audit(placement.ledger, interval=3600)
     assert audit.check() == []
-    with database.write() as conn:
+    with committed_write(database) as conn:
         conn.exec_driver_sql("UPDATE inventories SET total = 7")
     (found,) = audit.check()
     assert host.uuid in found
@@ -205,7 +206,7 @@ def test_an_audit_finds_and_repairs_changes_that_bypassed_the_change_log(
 def test_a_command_that_cannot_be_written_does_not_fail_the_others_of_its_batch(
     placement: Placement, database: Database
 ) -> None:
-    with database.write() as conn:  # a row that is not in memory: its tree has no root
+    with committed_write(database) as conn:  # a row that is not in memory: its tree has no root
         conn.exec_driver_sql(
             "INSERT INTO resource_providers (uuid, name, generation) VALUES ('x', 'hidden', 0)"
         )
@@ -214,10 +215,9 @@ def test_a_command_that_cannot_be_written_does_not_fail_the_others_of_its_batch(
     def create(name: str) -> None:
         outcomes[name] = providers.create(placement, ACTOR, str(uuid4()), name, None)
 
-    with (
-        database.write() as conn
-    ):  # while another transaction holds the head, the commands queue up for one batch
-        changes.lock_head(conn)
+    # While another transaction holds the head, the commands queue up for one batch.
+    with database.transaction() as transaction:
+        transaction.lock_head()
         threads = [threading.Thread(target=create, args=(name,)) for name in ("one", "hidden", "two")]
         for thread in threads:
             thread.start()
@@ -227,5 +227,5 @@ def test_a_command_that_cannot_be_written_does_not_fail_the_others_of_its_batch(
     assert outcomes["hidden"] == HiddenRowConflict()
     assert isinstance(outcomes["one"], Provider)
     assert isinstance(outcomes["two"], Provider)
-    with database.write() as conn:
+    with committed_write(database) as conn:
         conn.exec_driver_sql("DELETE FROM resource_providers WHERE uuid = 'x'")

@@ -6,11 +6,15 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+import pytest
+
 from plimsoll.domain.provider import Provider
 from plimsoll.ledger.response_cache import MAX_BYTES, MAX_QUERY_CHARS, ResponseCache
 from plimsoll.service import candidates, providers
 from plimsoll.service.placement import Placement, Settings
 from tests.ledger.conftest import ACTOR
+
+pytestmark = pytest.mark.only_fast_paths
 
 
 class CountedComputation:
@@ -82,4 +86,11 @@ def test_nothing_is_cached_if_candidates_are_shuffled(placement: Placement) -> N
     count, shuffling = CountedComputation(), Placement(placement.ledger, Settings(shuffle=True))
     for _ in range(2):
         candidates.cached(shuffling, "a query", None, count)
+    assert count.calls == 2
+
+
+def test_nothing_is_cached_without_room() -> None:
+    count, cache = CountedComputation(), ResponseCache(max_bytes=0).empty()
+    for _ in range(2):
+        cache.get_or_compute("a query", None, count)
     assert count.calls == 2

@@ -8,6 +8,7 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import World
 from plimsoll.ledger import snapshot as s
+from plimsoll.ledger.response_cache import ResponseCache
 from plimsoll.ledger.snapshot import Origin, Snapshot
 from plimsoll.search.index.bitset import numbers_of
 from plimsoll.search.index.index import Index
@@ -28,7 +29,7 @@ class LazyAndEager:
 
     def __init__(self, *providers: Provider) -> None:
         world = World.of(providers)
-        self.lazy = self.eager = Snapshot.of(Head(1, 1), world, Origin())
+        self.lazy = self.eager = Snapshot.of(Head(1, 1), world, Origin(), ResponseCache())
 
     def advance(self, world: World, *touched: str) -> None:
         head = Head(self.lazy.head.seq + 1, 1)
@@ -127,7 +128,7 @@ def test_a_claim_on_a_child_of_a_recreated_provider() -> None:
 
 def at(*heads: Head) -> Snapshot:
     """Return a snapshot that has been at these heads, one after the other."""
-    snapshot = Snapshot.of(heads[0], World.of(()), Origin())
+    snapshot = Snapshot.of(heads[0], World.of(()), Origin(), ResponseCache())
     for head in heads[1:]:
         snapshot = snapshot.advanced(head, snapshot.world, set())
     return snapshot

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.storage.database import Database
 from plimsoll.storage.schema import migrate
 from tests.storage import reference
@@ -16,8 +17,8 @@ from tests.support.databases import Databases
 
 
 @contextmanager
-def opened(url: str) -> Iterator[Database]:
-    database = Database(url)
+def opened(url: str, fast_paths: FastPaths = ALL) -> Iterator[Database]:
+    database = Database(url, fast_paths=fast_paths)
     try:
         yield database
     finally:

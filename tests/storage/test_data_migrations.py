@@ -20,6 +20,7 @@ from plimsoll.storage.schema import migrate
 from tests.storage import reference
 from tests.storage.schema import dump, rows
 from tests.support.databases import Databases, run_sql
+from tests.support.external_writes import committed_write
 
 DEFAULT_OWNER = "00000000-0000-0000-0000-000000000000"
 MIGRATED_AT = datetime.fromisoformat("2026-11-15T12:30:00.250000")
@@ -58,7 +59,7 @@ def migrated_at(databases: Databases) -> datetime:
 def test_roots_are_set_in_batches_and_only_where_there_is_none(
     legacy_db: Database, migrated_at: datetime
 ) -> None:
-    with legacy_db.write() as connection:
+    with committed_write(legacy_db) as connection:
         assert data_migrations.count_rootless_providers(connection) == 11
         assert data_migrations.set_root_provider_ids(connection, 8, SETTINGS) == MigrationCount(8, 8)
         assert data_migrations.set_root_provider_ids(connection, 8, SETTINGS) == MigrationCount(3, 3)
@@ -75,7 +76,7 @@ def test_consumers_are_created_in_batches_with_the_configured_owner(
     legacy_db: Database, migrated_at: datetime
 ) -> None:
     settings = data_migrations.MigrationSettings("a project", "a user", now=lambda: MIGRATED_AT)
-    with legacy_db.write() as connection:
+    with committed_write(legacy_db) as connection:
         assert data_migrations.count_incomplete_consumers(connection) == 7
         assert data_migrations.create_incomplete_consumers(connection, 5, settings) == MigrationCount(5, 5)
         assert data_migrations.create_incomplete_consumers(connection, 5, settings) == MigrationCount(2, 2)
@@ -96,7 +97,7 @@ def test_consumers_are_created_in_batches_with_the_configured_owner(
 
 
 def test_an_existing_owner_is_used(legacy_db: Database) -> None:
-    with legacy_db.write() as connection:
+    with committed_write(legacy_db) as connection:
         connection.execute(text(f"INSERT INTO projects (id, external_id) VALUES (41, '{DEFAULT_OWNER}')"))
         connection.execute(text(f"INSERT INTO users (id, external_id) VALUES (42, '{DEFAULT_OWNER}')"))
         data_migrations.create_incomplete_consumers(connection, 1, SETTINGS)

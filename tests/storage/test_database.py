@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from sqlalchemy import Connection, text
 
+from plimsoll.fast_paths import FastPaths
 from plimsoll.storage.database import Database, DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.errors import ConstraintFailed, NotWritable
 from tests.storage.conftest import create_schema, opened
@@ -34,9 +35,9 @@ def url(databases: Databases) -> Iterator[str]:
 
 
 @pytest.fixture
-def db(url: str) -> Iterator[Database]:
+def db(url: str, fast_paths: FastPaths) -> Iterator[Database]:
     """A database with our tables and a table `counter`."""
-    with opened(url) as database:
+    with opened(url, fast_paths) as database:
         yield database
 
 
@@ -119,10 +120,12 @@ def test_the_holder_of_the_head_reads_the_last_commit(db: Database) -> None:
 def test_writes_of_several_processes_are_serialized(db: Database, url: str) -> None:
     script = """
 for _ in range(50):
-    with db.write() as connection:
-        changes.lock_head(connection)
+    with db.transaction() as transaction:
+        transaction.lock_head()
+        connection = transaction.connection
         before = connection.execute(text("SELECT value FROM counter")).scalar_one()
         connection.execute(text("UPDATE counter SET value = :value"), {"value": before + 1})
+        transaction.commit()
 """
     processes = [start(script, url) for _ in range(4)]
     assert [finish(process) for process in processes] == [0] * 4
@@ -136,9 +139,9 @@ def stuck_writer(url: str) -> Iterator[subprocess.Popen[str]]:
     process = start(
         """
 import time
-with db.write() as connection:
-    changes.lock_head(connection)
-    connection.execute(text("UPDATE counter SET value = 1000"))
+with db.transaction() as transaction:
+    transaction.lock_head()
+    transaction.connection.execute(text("UPDATE counter SET value = 1000"))
     print("writing", flush=True)
     time.sleep(600)
 """,

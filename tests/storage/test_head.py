@@ -5,16 +5,25 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
 
 from plimsoll.domain.actor import Actor
+from plimsoll.fast_paths import FastPaths
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
 from plimsoll.storage.head import BEGINNING, Head
+from tests.storage.conftest import opened
 from tests.storage.writers import finish, move_head, start
+
+
+@pytest.fixture
+def db(url: str, fast_paths: FastPaths) -> Iterator[Database]:
+    with opened(url, fast_paths) as database:
+        yield database
 
 
 def test_the_head_of_a_new_database_is_the_beginning(db: Database) -> None:
@@ -25,11 +34,11 @@ def test_the_head_stays_without_a_commit(db: Database) -> None:
     before = move_head(db)
     with db.read() as connection:
         changes.read_head(connection)
-    with pytest.raises(RuntimeError), db.write() as connection:
-        changes.lock_head(connection)
+    with db.transaction() as transaction:
+        transaction.lock_head()
         change = Change(before.seq + 1, datetime(2026, 1, 1), Actor(), "test", "[]")
-        changes.append(connection, [change], before, changes.new_mark())
-        raise RuntimeError
+        mark = changes.new_mark()
+        transaction.run(changes.append_statements(transaction.dialect, [change], before, mark))
     assert db.head() == before
 
 
@@ -45,10 +54,10 @@ def test_the_head_follows_writes_of_another_process(db: Database, url: str) -> N
     script = """
 from datetime import datetime
 from plimsoll.domain.actor import Actor
-with db.write() as connection:
-    head = changes.lock_head(connection)
+with db.transaction() as transaction:
+    head = transaction.lock_head()
     change = changes.Change(head.seq + 1, datetime(2026, 1, 1), Actor(), "test", "[]")
-    changes.append(connection, [change], head, 4711)
+    transaction.commit(changes.append_statements(transaction.dialect, [change], head, 4711))
 """
     assert finish(start(script, url)) == 0
     assert db.head() == Head(1, 4711)

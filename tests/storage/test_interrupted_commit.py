@@ -10,12 +10,12 @@ import time
 import pytest
 from sqlalchemy import select, text
 
-from plimsoll.storage import changes
 from plimsoll.storage import tables as t
 from plimsoll.storage.database import Database
 from plimsoll.storage.dialects.mysql import MySQL
 from plimsoll.storage.dialects.postgresql import PostgreSQL
 from plimsoll.storage.errors import OutcomeUnknown
+from plimsoll.storage.fast import multi_statement
 from plimsoll.storage.sql import Statement
 
 INSERT_TRAIT = Statement("INSERT INTO traits (name) VALUES ('CUSTOM_LATE')")
@@ -30,22 +30,20 @@ def interrupt(db: Database, connection_id: int) -> None:
 
 def test_the_outcome_of_a_cancelled_commit_is_unknown(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     if isinstance(db._dialect, PostgreSQL):
-        slow_commit = "{};COMMIT;SELECT pg_sleep(10)"
+        slow = "SELECT pg_sleep(10)"
     elif isinstance(db._dialect, MySQL):
-        slow_commit = (
-            "BEGIN NOT ATOMIC {};COMMIT;SELECT COUNT(*) FROM seq_1_to_100000 a, seq_1_to_100000 b;END"
-        )
+        slow = "SELECT COUNT(*) FROM seq_1_to_100000 a, seq_1_to_100000 b"
     else:
         pytest.skip("SQLite statements cannot be cancelled by another connection")
-    monkeypatch.setattr(db._dialect, "with_commit", slow_commit.format)
-    with pytest.raises(OutcomeUnknown), db.write() as connection:
-        changes.lock_head(connection)
-        driver = connection.connection.driver_connection
+    monkeypatch.setattr(multi_statement, "COMMIT", Statement(f"COMMIT;{slow}"))
+    with pytest.raises(OutcomeUnknown), db.transaction() as transaction:
+        transaction.lock_head()
+        driver = transaction.connection.connection.driver_connection
         assert driver is not None
         connection_id = driver.info.backend_pid if isinstance(db._dialect, PostgreSQL) else driver.thread_id()
         canceller = threading.Thread(target=interrupt, args=(db, connection_id))
         canceller.start()
-        db.run_and_commit(connection, [INSERT_TRAIT])
+        transaction.commit([INSERT_TRAIT])
     canceller.join()
     with db.read() as connection:
         assert connection.scalar(select(t.traits.c.name).where(t.traits.c.name == "CUSTOM_LATE")) is not None

@@ -20,6 +20,9 @@ import sys
 if sys.argv[2] == "gevent":
     from gevent import monkey
     monkey.patch_all()
+    from plimsoll.runtime.greenlets import Greenlets as Runtime
+else:
+    from plimsoll.runtime.threads import Threads as Runtime
 from datetime import datetime
 from plimsoll.domain.actor import Actor
 from plimsoll.storage import changes
@@ -27,19 +30,19 @@ from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
 from plimsoll.storage.sql import query
 
-database = Database(sys.argv[1])
+database = Database(sys.argv[1], runtime=Runtime())
 effects = "[" + " " * (int(sys.argv[3]) << 20) + "]"
-with database.write() as conn:
-    head = changes.lock_head(conn)
+with database.transaction() as transaction:
+    head = transaction.lock_head()
     change = Change(head.seq + 1, datetime(2026, 1, 1), Actor("u", "p", "req-1"), "test", effects)
-    database.run_and_commit(conn, changes.append_statements(conn.dialect, [change], head, 7))
+    transaction.commit(changes.append_statements(transaction.dialect, [change], head, 7))
 with database.read() as conn:
     assert len(changes.since(conn, 0, 1)[0].effects) == len(effects)
 many = ["x" * 36] * (int(sys.argv[3]) << 20 >> 6)
-with database.write() as conn:
-    changes.lock_head(conn)
-    statement = query(conn.dialect, "SELECT uuid FROM consumers WHERE uuid IN (...)", many)
-    assert database.run_queries(conn, [statement]) == [[]]
+with database.transaction() as transaction:
+    transaction.lock_head()
+    statement = query(transaction.dialect, "SELECT uuid FROM consumers WHERE uuid IN (...)", many)
+    assert transaction.run([statement]) == [[]]
 print("written")
 """
 

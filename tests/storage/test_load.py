@@ -12,10 +12,11 @@ from sqlalchemy.exc import DBAPIError
 from plimsoll.domain.usage import CONSUMERS
 from plimsoll.storage.database import Database
 from plimsoll.storage.load import load_world
+from tests.support.external_writes import committed_write
 
 
 def test_providers_with_equal_traits_share_one_set(db: Database) -> None:
-    with db.write() as connection:
+    with committed_write(db) as connection:
         for row in (
             "INSERT INTO traits (id, name) VALUES (1, 'CUSTOM_A'), (2, 'CUSTOM_B')",
             "INSERT INTO resource_providers (id, uuid, name, root_provider_id) VALUES (1, 'x', 'x', 1), (2, 'y', 'y', 2)",
@@ -53,7 +54,7 @@ ROWS = (
 
 
 def test_the_usage_of_an_owner_is_the_sum_of_its_consumers(db: Database) -> None:
-    with db.write() as connection:
+    with committed_write(db) as connection:
         for row in ROWS:
             connection.exec_driver_sql(row)
         world, has_allocations_without_consumer = load_world(connection)
@@ -67,7 +68,7 @@ def test_the_usage_of_an_owner_is_the_sum_of_its_consumers(db: Database) -> None
 def test_an_allocation_counts_without_its_provider_but_not_without_its_consumer_or_its_class(
     db: Database,
 ) -> None:
-    with db.write() as connection:
+    with committed_write(db) as connection:
         for row in (
             *ROWS,
             "INSERT INTO allocations (consumer_id, resource_provider_id, resource_class_id, used) VALUES"
@@ -80,7 +81,7 @@ def test_an_allocation_counts_without_its_provider_but_not_without_its_consumer_
 
 
 def test_owners_with_equal_usage_share_their_sums(db: Database) -> None:
-    with db.write() as connection:
+    with committed_write(db) as connection:
         for row in (
             *ROWS,
             "INSERT INTO consumers (uuid, project_id, user_id) VALUES ('d', 2, 1)",

@@ -13,6 +13,7 @@ from sqlalchemy import event
 
 from plimsoll.storage.database import Database
 from plimsoll.storage.lookup_tables import LookupSession, LookupTables
+from tests.support.external_writes import committed_write
 
 NAMES = {str(UUID(int=number + 1)) for number in range(3_000)}
 
@@ -23,9 +24,9 @@ def test_other_requests_run_between_the_statements_for_many_new_names(db: Databa
     def note_statement(*_: Any) -> None:
         steps.append("statement")
 
-    with db.write() as connection:
+    with committed_write(db) as connection:
         event.listen(connection, "before_cursor_execute", note_statement)
-        lookups = LookupSession(connection, datetime(2026, 1, 1), lambda: steps.append("pause"))
+        lookups = LookupSession(lambda: connection, datetime(2026, 1, 1), lambda: steps.append("pause"))
         entries = lookups.entries(LookupTables().aggregates, NAMES)
     assert entries.keys() == NAMES
     assert len({entry.id for entry in entries.values()}) == len(NAMES)
@@ -38,8 +39,8 @@ def test_long_names_are_found_again_without_being_cached(db: Database) -> None:
     tables = LookupTables()
     ids = []
     for _ in range(2):
-        with db.write() as connection:
-            lookups = LookupSession(connection, datetime(2026, 1, 1))
+        with committed_write(db) as connection:
+            lookups = LookupSession(lambda: connection, datetime(2026, 1, 1))
             ids.append({name: entry.id for name, entry in lookups.entries(tables.projects, names).items()})
         lookups.cache_entries()
     assert ids[0] == ids[1]

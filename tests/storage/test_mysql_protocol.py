@@ -9,12 +9,7 @@ import pymysql
 import pytest
 from sqlalchemy import make_url
 
-from plimsoll.storage.fast.mysql_protocol import (
-    PreparedQuery,
-    UnpreparedQuery,
-    execute_message,
-    prepare_query,
-)
+from plimsoll.storage.fast import mysql_protocol
 from tests.support.databases import Databases
 
 QUERIES = (
@@ -56,6 +51,10 @@ def pymysql_rows(connection: Any, query: str) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall()) if cursor.description else []
 
 
+def execute_message(connection: Any, message: str) -> list[list[tuple[Any, ...]]]:
+    return mysql_protocol.execute_message(connection, message, lambda: None)
+
+
 def test_all_kinds_of_results(connection: Any) -> None:
     found = execute_message(connection, ";".join(QUERIES))
     assert found == [pymysql_rows(connection, query) for query in QUERIES]
@@ -88,48 +87,16 @@ def test_a_lost_connection_raises_the_error_of_pymysql(connection: Any) -> None:
         execute_message(connection, "SELECT 1")
 
 
-QUERY = "SELECT a, b FROM numbers"
+def test_a_message_can_be_sent_before_its_results_are_received(connection: Any) -> None:
+    for number in (1, 2**63 - 1):
+        mysql_protocol.send_message(connection, f"SELECT {number}, 2")
+        assert mysql_protocol.receive_results(connection, lambda: None) == [[(number, 2)]]
 
 
-@pytest.fixture
-def numbers(connection: Any) -> Any:
-    execute_message(
-        connection,
-        "CREATE TEMPORARY TABLE numbers (a BIGINT, b BIGINT);INSERT INTO numbers VALUES (-1, 0)",
+def test_long_results_are_read_with_pauses(connection: Any) -> None:
+    pauses: list[None] = []
+    ((*rows,),) = mysql_protocol.execute_message(
+        connection, "SELECT seq FROM seq_1_to_2000", lambda: pauses.append(None)
     )
-    return connection
-
-
-@pytest.mark.parametrize("kind", [PreparedQuery, UnpreparedQuery])
-def test_a_repeated_query_reads_the_current_row_each_time(
-    numbers: Any, kind: type[PreparedQuery | UnpreparedQuery]
-) -> None:
-    query = kind(numbers, QUERY)
-    for row in ((2, -(2**63)), (2**63 - 1, 4), (0, 255), (-1, -1)):
-        execute_message(numbers, f"UPDATE numbers SET a = {row[0]}, b = {row[1]}")
-        query.send()
-        assert query.receive() == row
-
-
-def test_a_failed_query_raises_and_the_connection_stays_usable(numbers: Any) -> None:
-    with pytest.raises(pymysql.err.ProgrammingError):
-        prepare_query(numbers, "SELECT a FROM nowhere")
-    query = prepare_query(numbers, QUERY)
-    assert isinstance(query, PreparedQuery)
-    execute_message(numbers, "DROP TEMPORARY TABLE numbers")
-    query.send()
-    with pytest.raises(pymysql.err.ProgrammingError):
-        query.receive()
-    assert execute_message(numbers, "SELECT 1") == [[(1,)]]
-
-
-def test_a_server_without_free_prepared_statements_is_queried_without_one(numbers: Any) -> None:
-    (((most,),),) = execute_message(numbers, "SELECT @@max_prepared_stmt_count")
-    execute_message(numbers, "SET GLOBAL max_prepared_stmt_count = 0")
-    try:
-        query = prepare_query(numbers, QUERY)
-    finally:
-        execute_message(numbers, f"SET GLOBAL max_prepared_stmt_count = {most}")
-    query.send()
-    assert isinstance(query, UnpreparedQuery)
-    assert query.receive() == (-1, 0)
+    assert rows == [(number,) for number in range(1, 2001)]
+    assert len(pauses) == 4

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from plimsoll.fast_paths import FastPaths
 from plimsoll.storage.database import Database, DatabaseOptions
 from plimsoll.storage.sql import Statement
 from tests.support.databases import Databases
@@ -35,19 +36,23 @@ SETTINGS: dict[str, list[str | None]] = {
 }
 
 
-def opened(url: str, engine: str, setting: str | None) -> Database:
+def opened(url: str, engine: str, setting: str | None, fast_paths: FastPaths) -> Database:
     if engine == "postgresql":
         joint = "&" if "?" in url else "?"
-        return Database(f"{url}{joint}options=-c%20standard_conforming_strings%3D{setting}")
-    return Database(url, DatabaseOptions(mysql_sql_mode=setting))
+        return Database(
+            f"{url}{joint}options=-c%20standard_conforming_strings%3D{setting}", fast_paths=fast_paths
+        )
+    return Database(url, DatabaseOptions(mysql_sql_mode=setting), fast_paths=fast_paths)
 
 
 @pytest.fixture
-def databases_by_setting(databases: Databases) -> Iterator[list[Database]]:
+def databases_by_setting(databases: Databases, fast_paths: FastPaths) -> Iterator[list[Database]]:
     if databases.engine not in SETTINGS:
         pytest.skip("SQLite gets values as parameters")
     with databases.fresh() as url:
-        opened_databases = [opened(url, databases.engine, setting) for setting in SETTINGS[databases.engine]]
+        opened_databases = [
+            opened(url, databases.engine, setting, fast_paths) for setting in SETTINGS[databases.engine]
+        ]
         yield opened_databases
         for database in opened_databases:
             database.dispose()
@@ -56,9 +61,9 @@ def databases_by_setting(databases: Databases) -> Iterator[list[Database]]:
 def test_quoted_texts_keep_their_value(databases_by_setting: list[Database]) -> None:
     for database in databases_by_setting:
         queries = [Statement("SELECT %s, %s", [text, "next"]) for text in TEXTS]
-        with database.read() as conn:
-            results = database.run_queries(conn, queries)
-            one_by_one = [database.run_queries(conn, [each])[0] for each in queries]
+        with database.transaction() as transaction:
+            results = transaction.run(queries)
+            one_by_one = [transaction.run([each])[0] for each in queries]
         expected = [[(text, "next")] for text in TEXTS]
         assert [[tuple(row) for row in rows] for rows in results] == expected
         assert [[tuple(row) for row in rows] for rows in one_by_one] == expected

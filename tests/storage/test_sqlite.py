@@ -20,6 +20,7 @@ from plimsoll.storage.database import Database, DatabaseOptions, UnusableDatabas
 from plimsoll.storage.schema import migrate
 from plimsoll.storage.sql import query
 from tests.storage.conftest import opened
+from tests.support.external_writes import committed_write
 
 INCREMENT = text("UPDATE counter SET value = value + 1")
 
@@ -38,7 +39,7 @@ def db(file: Path) -> Iterator[Database]:
     """A database with our tables and a table `counter`."""
     with opened(f"sqlite:///{file}") as database:
         migrate.sync(database)
-        with database.write() as connection:
+        with committed_write(database) as connection:
             connection.execute(text("CREATE TABLE counter (value INTEGER)"))
             connection.execute(text("INSERT INTO counter VALUES (0)"))
         yield database
@@ -52,13 +53,13 @@ def test_opening_creates_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("use", ["read", "write"])
 def test_the_directory_is_created_on_first_use(tmp_path: Path, use: str) -> None:
     with opened(f"sqlite:///{tmp_path}/deep/down/placement.sqlite") as db:
-        with db.read() if use == "read" else db.write():
+        with db.read() if use == "read" else committed_write(db):
             pass
         assert (tmp_path / "deep/down/placement.sqlite").exists()
 
 
 def test_tables_of_a_failed_write_are_rolled_back(db: Database, file: Path) -> None:
-    with pytest.raises(RuntimeError), db.write() as connection:
+    with pytest.raises(RuntimeError), committed_write(db) as connection:
         connection.execute(text("CREATE TABLE another (value INTEGER)"))
         raise RuntimeError
     with db.read() as connection:
@@ -66,9 +67,9 @@ def test_tables_of_a_failed_write_are_rolled_back(db: Database, file: Path) -> N
 
 
 def test_a_nested_write_fails_at_once(db: Database) -> None:
-    with db.write(), pytest.raises(RuntimeError, match="already writing"), db.write():
+    with db.transaction(), pytest.raises(RuntimeError, match="already writing"), db.transaction():
         pass
-    with db.write() as connection:
+    with committed_write(db) as connection:
         connection.execute(INCREMENT)
 
 
@@ -77,7 +78,7 @@ def test_a_write_waits_for_the_lock_of_another_program(db: Database, file: Path)
     other_connection.execute("BEGIN IMMEDIATE")
     other_connection.execute("UPDATE counter SET value = 7")
     threading.Timer(0.3, lambda: other_connection.execute("COMMIT")).start()
-    with db.write() as connection:
+    with committed_write(db) as connection:
         assert value(connection) == 7
     other_connection.close()
 
@@ -85,14 +86,14 @@ def test_a_write_waits_for_the_lock_of_another_program(db: Database, file: Path)
 @pytest.mark.parametrize(("durable", "level"), [(True, 2), (False, 0)])
 def test_commits_are_durable_unless_configured_otherwise(file: Path, durable: bool, level: int) -> None:
     db = Database(f"sqlite:///{file}", DatabaseOptions(sqlite_synchronous=durable))
-    with db.write() as connection:
+    with committed_write(db) as connection:
         assert connection.execute(text("PRAGMA synchronous")).scalar() == level
         assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
     db.dispose()
 
 
 def test_foreign_keys_are_not_enforced_as_in_the_reference(db: Database) -> None:
-    with db.write() as connection:
+    with committed_write(db) as connection:
         assert connection.execute(text("PRAGMA foreign_keys")).scalar() == 0
 
 
@@ -100,7 +101,8 @@ WRITER_KILLED_AFTER_FORK = """
 import os, signal, sys
 from plimsoll.storage.database import Database
 
-with Database(sys.argv[1]).write():
+with Database(sys.argv[1]).transaction() as transaction:
+    transaction.begin()
     if os.fork():
         os.kill(os.getpid(), signal.SIGKILL)
     os.close(1)
@@ -119,7 +121,7 @@ def test_the_child_of_a_killed_writer_does_not_hold_its_lock(db: Database, file:
         done = threading.Event()
 
         def write() -> None:
-            with db.write() as connection:
+            with committed_write(db) as connection:
                 connection.execute(INCREMENT)
             done.set()
 

@@ -30,17 +30,19 @@ db = Database(sys.argv[1])
 @contextmanager
 def locked_write(db: Database) -> Iterator[Connection]:
     """Open a write transaction that holds the head, as the ledger does."""
-    with db.write() as connection:
-        changes.lock_head(connection)
-        yield connection
+    with db.transaction() as transaction:
+        transaction.lock_head()
+        yield transaction.connection
+        transaction.commit()
 
 
 def move_head(db: Database) -> Head:
     """Commit an empty change, which moves the head, as the ledger does; return the new head."""
-    with db.write() as connection:
-        head = changes.lock_head(connection)
+    with db.transaction() as transaction:
+        head, mark = transaction.lock_head(), changes.new_mark()
         change = Change(head.seq + 1, datetime(2026, 1, 1), Actor(), "test", "[]")
-        return changes.append(connection, [change], head, changes.new_mark())
+        transaction.commit(changes.append_statements(transaction.dialect, [change], head, mark))
+        return Head(change.seq, mark)
 
 
 def start(script: str, url: str) -> subprocess.Popen[str]:

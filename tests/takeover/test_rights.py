@@ -87,8 +87,8 @@ def test_a_user_with_the_least_privileges_can_serve_and_cannot_create_tables(
         write_to_every_table(service)
 
     user = Database(url_of_user(url))
-    with pytest.raises(NotWritable), user.change_schema() as connection:
-        connection.exec_driver_sql("CREATE TABLE plimsoll_more (id INTEGER)")
+    with pytest.raises(NotWritable), user.change_schema() as transaction:
+        transaction.connection.exec_driver_sql("CREATE TABLE plimsoll_more (id INTEGER)")
     user.dispose()
 
 

@@ -204,8 +204,8 @@ def _checkpoint_sqlite(conf: cfg.ConfigOpts) -> None:
     """
     if not database_url(conf).startswith("sqlite"):
         return
-    with database(conf) as opened, opened.write():
-        pass
+    with database(conf) as opened, opened.transaction() as transaction:
+        transaction.begin()
 
 
 def _print_banner(conf: cfg.ConfigOpts, listen: Listen, where: str, identity: str) -> None:

@@ -23,7 +23,8 @@ class AllocationCache:
     one. Thread-safe.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, enabled: bool = True) -> None:
+        self._enabled = enabled
         self._cache: BoundedCache[str, _Entry] = BoundedCache(MAX_PROVIDERS, MAX_BYTES, size_of=_size_of)
 
     def get(self, provider: Provider) -> ProviderAllocations | None:
@@ -33,7 +34,7 @@ class AllocationCache:
 
     def put(self, provider: Provider, found: ProviderAllocations) -> None:
         """Cache allocations that were read while the snapshot had this provider, unless they changed in between."""
-        if _matches(provider, found):
+        if self._enabled and _matches(provider, found):
             self._cache.put(provider.uuid, (provider, found))
 
     @property

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection
-
 from plimsoll.domain import effects as e
 from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.draft import Draft
@@ -17,7 +15,6 @@ from plimsoll.domain.world import LastIds
 from plimsoll.ledger.change_codec import encode_lines
 from plimsoll.ledger.command import Command, Outcome, Ticket
 from plimsoll.ledger.snapshot import Snapshot
-from plimsoll.runtime.scheduling import PeriodicYield
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
@@ -26,6 +23,7 @@ from plimsoll.storage.errors import DatabaseFault
 from plimsoll.storage.head import Head
 from plimsoll.storage.lookup_tables import LookupTables
 from plimsoll.storage.sql import Statement
+from plimsoll.storage.transaction import Transaction
 
 
 class Batch:
@@ -37,19 +35,19 @@ class Batch:
     def __init__(
         self,
         database: Database,
-        conn: Connection,
+        transaction: Transaction,
         base: Snapshot,
         lookup_tables: LookupTables,
         now: datetime,
         *,
         assume_new: bool,
     ) -> None:
-        self._conn = conn
+        self._dialect = transaction.dialect
         self._now = now
         # Times in the reference's tables are whole seconds, because some of its databases store no fractions.
         self._second = now.replace(microsecond=0)
-        self._pause = PeriodicYield()
-        self._effect_writer = EffectWriter(database, conn, lookup_tables, self._second, self._pause)
+        self._pause = database.runtime.periodic_yield()
+        self._effect_writer = EffectWriter(database, transaction, lookup_tables, self._second, self._pause)
         self._world = base.world
         self._holdings: dict[str, Holding] = {}
         self._pending_effects: list[e.Effect] = []
@@ -97,8 +95,9 @@ class Batch:
         """Make the statements and the next snapshot. No command is decided after this."""
         if self.log:
             head = Head(self.log[-1].seq, changes.new_mark())
+            assert head.seq == self.base_head.seq + len(self.log)
             recorded = self._effect_writer.statements(self._world)
-            logged = changes.append_statements(self._conn.dialect, self.log, self.snapshot.head, head.mark)
+            logged = changes.append_statements(self._dialect, self.log, self.snapshot.head, head.mark)
             self.statements = logged + recorded
             self.snapshot = self.snapshot.advanced(head, self._world, self._touched_providers)
 
@@ -106,6 +105,7 @@ class Batch:
         """Set the outcomes of the tickets, and cache ids of lookup tables. To be called after the commit only."""
         self._effect_writer.cache_entries()
         for ticket, outcome in self._outcomes:
+            assert ticket.outcome is None
             ticket.outcome = outcome
 
     def _decide(self, command: Command) -> Outcome | None:

@@ -10,6 +10,7 @@ from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 from plimsoll.ledger.group_commit import Waiter
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage.errors import OutcomeUnknown
 
 Outcome = World | Refusal | Exception
@@ -43,8 +44,8 @@ class Ticket(Waiter):
 
     __slots__ = ("command", "outcome")
 
-    def __init__(self, command: Command) -> None:
-        super().__init__()
+    def __init__(self, command: Command, runtime: Runtime) -> None:
+        super().__init__(runtime)
         self.command = command
         self.outcome: Outcome | None = None
         """None until the batch is committed or has failed for good."""

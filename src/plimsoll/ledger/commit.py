@@ -21,8 +21,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 
-from sqlalchemy import Connection
-
 from plimsoll.domain.consumer import Holding
 from plimsoll.domain.world import NO_IDS, LastIds
 from plimsoll.ledger.batch import Batch
@@ -30,7 +28,7 @@ from plimsoll.ledger.command import Ticket
 from plimsoll.ledger.current import CurrentSnapshot
 from plimsoll.ledger.group_commit import Lease
 from plimsoll.ledger.snapshot import Origin, Snapshot
-from plimsoll.runtime.scheduling import yield_to_pending
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage import changes
 from plimsoll.storage.consumers import HoldingsQuery
 from plimsoll.storage.database import Database
@@ -43,6 +41,7 @@ from plimsoll.storage.errors import (
 from plimsoll.storage.head import HEAD_GUARD, Head
 from plimsoll.storage.load import LAST_IDS
 from plimsoll.storage.lookup_tables import LookupTables
+from plimsoll.storage.transaction import Transaction
 
 LOG = logging.getLogger(__name__)
 
@@ -56,10 +55,20 @@ TakeQueued = Callable[[list[Ticket]], list[Ticket]]
 class Committer:
     """Commits one batch at a time. The caller holds the lease, which is released once the next batch can be decided."""
 
-    def __init__(self, database: Database, current: CurrentSnapshot, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        current: CurrentSnapshot,
+        runtime: Runtime,
+        clock: Callable[[], datetime],
+        *,
+        optimistic: bool,
+    ) -> None:
         self._database = database
         self._current = current
+        self._runtime = runtime
         self._clock = clock
+        self._optimistic = optimistic
         self._lookup_tables = LookupTables(database.semantics())
         self._origin: Origin | None = None
         self._last_conflict = -OPTIMISTIC_AFTER_SECONDS
@@ -100,9 +109,9 @@ class Committer:
     def find_committed(self, in_doubt: Sequence[Batch], lease: Lease) -> Batch | None:
         """Return the batch that was committed, if any. The head is locked for the query, so the result is final."""
         lease.reacquire()
-        with self._in_flight, self._database.write() as conn:
-            changes.lock_head(conn)
-            return next((each for each in in_doubt if _is_committed(conn, each)), None)
+        with self._in_flight, self._database.transaction() as transaction:
+            transaction.lock_head()
+            return next((each for each in in_doubt if _is_committed(transaction, each)), None)
 
     def block_commits(self) -> AbstractContextManager[object]:
         """Wait for the batch in flight, and let no other batch be sent while the context is open."""
@@ -111,7 +120,8 @@ class Committer:
     def _may_commit_optimistically(self, base: Snapshot, tickets: list[Ticket]) -> bool:
         """True if no other process has written recently, and memory has all that the decisions need."""
         if (
-            time.monotonic() - self._last_conflict <= OPTIMISTIC_AFTER_SECONDS
+            not self._optimistic
+            or time.monotonic() - self._last_conflict <= OPTIMISTIC_AFTER_SECONDS
             or base.origin.has_allocations_without_consumer
         ):
             return False
@@ -143,13 +153,13 @@ class Committer:
         """
         is_in_flight = False
         try:
-            with self._database.write(base.head) as conn:
-                batch = self._new_batch(conn, base, assume_new=True)
+            with self._database.transaction(base.head) as transaction:
+                batch = self._new_batch(transaction, base, assume_new=True)
                 batch.decide(tickets)
                 is_in_flight = self._in_flight.acquire(blocking=False)
                 if not is_in_flight:
                     is_in_flight = self._in_flight.acquire()
-                    yield_to_pending()  # the waiters of the previous batch resume before this one is sent
+                    self._runtime.yield_to_ready()  # the waiters of the previous batch resume before this one is sent
                 if self._current.newest is not base:
                     raise HeadMoved
                 late = take_queued(tickets)
@@ -157,14 +167,14 @@ class Committer:
                     consumers = _consumers_to_read(late)
                     if batch.has_holdings_of(consumers):
                         raise _NeedsHeadLock
-                    batch.add_holdings(self._read_holdings(conn, consumers))
+                    batch.add_holdings(self._read_holdings(transaction, consumers))
                     batch.decide(late)
                 batch.close()
                 if not batch.log:
                     raise _NeedsHeadLock
                 self._pending = batch.snapshot
                 lease.release()
-                self._write_and_publish(batch, conn)
+                self._write_and_publish(batch, transaction)
             return batch
         finally:
             if is_in_flight:
@@ -176,71 +186,73 @@ class Committer:
     ) -> Batch:
         """Lock the head, follow the change log up to it, decide and commit. No other process can write in between."""
         try:
-            with self._in_flight, self._database.write() as conn:
-                head, last_ids, holdings = self._lock_head(conn, _consumers_to_read(tickets), assume_new)
+            with self._in_flight, self._database.transaction() as transaction:
+                head, last_ids, holdings = self._lock_head(
+                    transaction, _consumers_to_read(tickets), assume_new
+                )
                 for each in in_doubt:
-                    if _is_committed(conn, each):
+                    if _is_committed(transaction, each):
                         return each
                 unread = _consumers_to_read(take_queued(tickets))
-                snapshot = self._follow_to(conn, head)
+                snapshot = self._follow_to(transaction, head)
                 assume_new = assume_new and not snapshot.origin.has_allocations_without_consumer
                 if not assume_new:
                     unread |= _assumed_new_consumers(tickets)
-                batch = self._new_batch(conn, snapshot, assume_new=assume_new)
+                batch = self._new_batch(transaction, snapshot, assume_new=assume_new)
                 batch.start_ids_after(last_ids)
-                batch.add_holdings(holdings | self._read_holdings(conn, unread))
+                batch.add_holdings(holdings | self._read_holdings(transaction, unread))
                 batch.decide(tickets)
                 batch.close()
-                self._write_and_publish(batch, conn)
+                self._write_and_publish(batch, transaction)
             return batch
         except OutcomeUnknown as fault:  # not of our commit: that one raises CommitInDoubt
             raise Unreachable(fault) from fault
 
-    def _write_and_publish(self, batch: Batch, conn: Connection) -> None:
+    def _write_and_publish(self, batch: Batch, transaction: Transaction) -> None:
         """Write the batch, commit, and publish its snapshot. Readers that see the new head wait for the snapshot."""
         with self._current.publish_lock:
             try:
                 if batch.statements:
-                    self._database.run_and_commit(conn, batch.statements)
+                    transaction.commit(batch.statements)
             except OutcomeUnknown as fault:
                 raise CommitInDoubt(batch, fault) from fault
-            self._current.newest = batch.snapshot
+            self._current.publish(batch.snapshot)
 
-    def _new_batch(self, conn: Connection, snapshot: Snapshot, *, assume_new: bool) -> Batch:
+    def _new_batch(self, transaction: Transaction, snapshot: Snapshot, *, assume_new: bool) -> Batch:
         if snapshot.origin is not self._origin:  # after a full load, cached ids may be wrong
             self._lookup_tables.clear_cache()
             self._has_head_guard = None
             self._origin = snapshot.origin
         return Batch(
-            self._database, conn, snapshot, self._lookup_tables, self._clock(), assume_new=assume_new
+            self._database, transaction, snapshot, self._lookup_tables, self._clock(), assume_new=assume_new
         )
 
     def _lock_head(
-        self, conn: Connection, consumers: set[str], assume_new: bool
+        self, transaction: Transaction, consumers: set[str], assume_new: bool
     ) -> tuple[Head, LastIds, dict[str, Holding]]:
         """Lock the head and read these holdings, in one round trip; without `assume_new` the last ids too."""
-        query = self._holdings_query(conn, consumers)
+        query = self._holdings_query(transaction, consumers)
         last_ids_query = [] if assume_new else [LAST_IDS]
-        (head,), *results = self._database.run_queries(
-            conn, [self._database.lock_head_query(), *last_ids_query, *query.queries]
-        )
+        (head,), *results = transaction.run([transaction.lock_head_query, *last_ids_query, *query.queries])
         last_ids = NO_IDS if assume_new else LastIds(*results.pop(0)[0])
         return Head(*head), last_ids, query.holdings(*results)
 
-    def _follow_to(self, conn: Connection, head: Head) -> Snapshot:
+    def _follow_to(self, transaction: Transaction, head: Head) -> Snapshot:
         """Return the snapshot at the locked head. Another head than that of memory means another writer."""
-        if head != self._current.newest.head:
-            self._last_conflict = time.monotonic()
-        return self._current.at_head(conn, head)
+        if head == self._current.newest.head:
+            return self._current.newest
+        self._last_conflict = time.monotonic()
+        return self._current.at_head(transaction.connection, head)
 
-    def _read_holdings(self, conn: Connection, consumers: set[str]) -> dict[str, Holding]:
+    def _read_holdings(self, transaction: Transaction, consumers: set[str]) -> dict[str, Holding]:
         if not consumers:
             return {}
-        query = self._holdings_query(conn, consumers)
-        return query.holdings(*self._database.run_queries(conn, query.queries))
+        query = self._holdings_query(transaction, consumers)
+        return query.holdings(*transaction.run(query.queries))
 
-    def _holdings_query(self, conn: Connection, consumers: set[str]) -> HoldingsQuery:
-        return HoldingsQuery(conn.dialect, consumers, self._database.semantics())
+    def _holdings_query(self, transaction: Transaction, consumers: set[str]) -> HoldingsQuery:
+        semantics = self._database.semantics()
+        return HoldingsQuery(transaction.dialect, consumers, semantics, self._runtime)
 
 
 class ChangeLogPruned(DatabaseFault):
@@ -264,8 +276,8 @@ class _NeedsHeadLock(Exception):
     """
 
 
-def _is_committed(conn: Connection, batch: Batch) -> bool:
-    committed = changes.was_committed(conn, batch.snapshot.head)
+def _is_committed(transaction: Transaction, batch: Batch) -> bool:
+    committed = changes.was_committed(transaction.connection, batch.snapshot.head)
     if committed is None:
         raise ChangeLogPruned("The change log was pruned beyond this commit.")
     return committed

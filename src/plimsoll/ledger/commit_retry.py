@@ -12,9 +12,7 @@ from __future__ import annotations
 import logging
 import random
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager
-from datetime import datetime
 
 from sqlalchemy.exc import IntegrityError
 
@@ -27,7 +25,6 @@ from plimsoll.ledger.commit import (
     Committer,
     TakeQueued,
 )
-from plimsoll.ledger.current import CurrentSnapshot
 from plimsoll.ledger.group_commit import Lease
 from plimsoll.ledger.pacer import CommitPacer
 from plimsoll.ledger.pruner import Pruner
@@ -59,11 +56,10 @@ class CommitRetrier:
     def __init__(
         self,
         database: Database,
-        current: CurrentSnapshot,
+        committer: Committer,
         change_log_keep: int,
-        clock: Callable[[], datetime],
     ) -> None:
-        self._committer = Committer(database, current, clock)
+        self._committer = committer
         self._pruner = Pruner(database, change_log_keep)
         self._database = database
         self._pacer = CommitPacer()

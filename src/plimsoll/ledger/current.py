@@ -12,7 +12,9 @@ from sqlalchemy import Connection
 
 from plimsoll.ledger.follow import follow
 from plimsoll.ledger.full_load import load_snapshot
+from plimsoll.ledger.response_cache import ResponseCache
 from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage import changes
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy
@@ -67,8 +69,10 @@ class OptimisticRead:
 class CurrentSnapshot:
     """Holds the newest snapshot of this process. Every method may be called from any thread."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, runtime: Runtime, responses: ResponseCache) -> None:
         self.database = database
+        self._runtime = runtime
+        self._responses = responses
         self._semantics = database.semantics()
         self.publish_lock = threading.Lock()
         """Held while the newest snapshot is being replaced. Readers that see a newer head wait for it, instead of
@@ -89,26 +93,34 @@ class CurrentSnapshot:
                 raise Busy(f"A commit has been under way for {COMMIT_SECONDS} s.")
             try:
                 if not self.newest.contains(head, since):
-                    self.newest = self.database.run_read(self._follow_head)
+                    self.publish(self.database.run_read(self._follow_head))
             finally:
                 self.publish_lock.release()
         return self.newest
 
+    def publish(self, snapshot: Snapshot) -> None:
+        """Make this the newest snapshot. The caller holds `publish_lock`."""
+        assert self.publish_lock.locked()
+        # A full load may lead back: the database was restored to an earlier state.
+        assert snapshot.head.seq >= self.newest.head.seq or snapshot.origin is not self.newest.origin
+        self.newest = snapshot
+
     def at_head(self, conn: Connection, head: Head) -> Snapshot:
         """Return the snapshot at the head that this transaction has locked."""
-        return follow(conn, self.newest, head)
+        return follow(conn, self.newest, head, self._runtime)
 
     def reload(self) -> None:
         """Load the whole database and publish the result."""
         with self.publish_lock:
-            self.newest = self._load()
+            self.publish(self._load())
 
     def _follow_head(self, conn: Connection) -> Snapshot:
-        return follow(conn, self.newest, changes.read_head(conn))
+        return self.at_head(conn, changes.read_head(conn))
 
     def _load(self) -> Snapshot:
         return self.database.run_read(self._load_snapshot)
 
     def _load_snapshot(self, conn: Connection) -> Snapshot:
         LOG.info("Full load of the database at %s", self.database.where)
-        return load_snapshot(conn, changes.read_head(conn), self._semantics)
+        head = changes.read_head(conn)
+        return load_snapshot(conn, head, self._semantics, self._responses.empty(), self._runtime)

@@ -12,7 +12,7 @@ import contextlib
 import threading
 from collections import deque
 
-from plimsoll.runtime.scheduling import Event, new_event
+from plimsoll.runtime.base import Event, Runtime
 
 
 class LockTimeout(Exception):
@@ -22,9 +22,10 @@ class LockTimeout(Exception):
 class Waiter:
     """One thread or greenlet that waits for the lock, or until a leader has done its work for it."""
 
-    __slots__ = ("_event", "done", "has_lock", "in_batch")
+    __slots__ = ("_event", "_runtime", "done", "has_lock", "in_batch")
 
-    def __init__(self) -> None:
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self.in_batch = False
         """A leader has taken its command into a batch: it waits for `done`, not for the lock."""
         self.done = False
@@ -35,6 +36,7 @@ class Waiter:
 
     def finish(self) -> None:
         """Mark the work as done and wake the waiter. To be called once, by the leader of its batch."""
+        assert not self.done
         self.done = True
         if self._event is not None:  # else the waiter checks `done` before it blocks
             self._event.set()
@@ -42,7 +44,7 @@ class Waiter:
     def create_event(self) -> None:
         """Create the event, so that `wake` and `finish` can set it."""
         if self._event is None:
-            self._event = new_event()
+            self._event = self._runtime.new_event()
 
     def wake(self) -> None:
         assert self._event is not None
@@ -60,10 +62,11 @@ class Waiter:
 class Lease:
     """The lock as one leader holds it: released while its batch is in flight, reacquired for a retry."""
 
-    __slots__ = ("_holds_lock", "_lock")
+    __slots__ = ("_holds_lock", "_lock", "_runtime")
 
-    def __init__(self, lock: GroupCommitLock) -> None:
+    def __init__(self, lock: GroupCommitLock, runtime: Runtime) -> None:
         self._lock = lock
+        self._runtime = runtime
         self._holds_lock = True
 
     def release(self) -> None:
@@ -74,7 +77,7 @@ class Lease:
     def reacquire(self) -> None:
         """Wait for the lock again if it was released: the batch has to be decided and written again."""
         if not self._holds_lock:
-            self._lock.acquire(Waiter())
+            self._lock.acquire(Waiter(self._runtime))
             self._holds_lock = True
 
 
@@ -116,6 +119,7 @@ class GroupCommitLock:
     def release(self) -> None:
         """Pass the lock to the next waiter whose command is in no batch; unlock if there is none."""
         with self._mutex:
+            assert self._held
             while self._waiters:
                 waiter = self._waiters.popleft()
                 if not waiter.in_batch:

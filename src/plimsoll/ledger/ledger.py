@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.ledger.allocation_cache import AllocationCache
 from plimsoll.ledger.command import Abandoned, Command, Ticket
+from plimsoll.ledger.commit import Committer
 from plimsoll.ledger.commit_retry import CommitRetrier
 from plimsoll.ledger.current import CurrentSnapshot, OptimisticRead
 from plimsoll.ledger.group_commit import (
@@ -27,11 +28,12 @@ from plimsoll.ledger.group_commit import (
     LockTimeout,
     Waiter,
 )
+from plimsoll.ledger.response_cache import ResponseCache
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.runtime.base import Runtime
-from plimsoll.runtime.scheduling import ACTIVE_REQUESTS, yield_to_pending
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy
+from plimsoll.storage.sql import utc_now
 
 MAX_BATCH = 256
 """Commands in one commit, at most: each waits for all the others."""
@@ -41,11 +43,6 @@ QUEUE_SECONDS = 30.0
 """How long a command waits to be taken into a batch."""
 OUTCOME_SECONDS = 90.0
 """How long a command waits after that for the outcome of its batch. A leader in doubt retries for 45 seconds."""
-
-
-def utc_now() -> datetime:
-    """Return the current time as the schema stores it: UTC, without a time zone."""
-    return datetime.now(UTC).replace(tzinfo=None)
 
 
 class Ledger:
@@ -61,11 +58,16 @@ class Ledger:
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.database = database
+        self.runtime = runtime or database.runtime
         self._queue: deque[Ticket] = deque()
         self._commit_lock = GroupCommitLock()
-        self._current = CurrentSnapshot(database)
-        self._retrier = CommitRetrier(database, self._current, change_log_keep, clock)
-        self.allocation_cache = AllocationCache()
+        responses = ResponseCache() if fast_paths.response_cache else ResponseCache(max_bytes=0)
+        self._current = CurrentSnapshot(database, self.runtime, responses)
+        committer = Committer(
+            database, self._current, self.runtime, clock, optimistic=fast_paths.optimistic_commit
+        )
+        self._retrier = CommitRetrier(database, committer, change_log_keep)
+        self.allocation_cache = AllocationCache(enabled=fast_paths.allocation_cache)
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot that contains every write committed before this call, by any process."""
@@ -86,7 +88,7 @@ class Ledger:
     def reload(self) -> None:
         """Discard the snapshot and load the whole database again."""
         # No batch may be in flight: it would publish a snapshot that is based on the discarded one.
-        self._commit_lock.acquire(Waiter())
+        self._commit_lock.acquire(Waiter(self.runtime))
         try:
             with self._retrier.block_commits():
                 self._current.reload()
@@ -95,14 +97,14 @@ class Ledger:
 
     def submit(self, command: Command) -> World | Refusal:
         """Decide a command and commit it. Return the world right after it, or the refusal."""
-        ticket = Ticket(command)
+        ticket = Ticket(command, self.runtime)
         self._queue.append(ticket)
         try:
             while not ticket.done:
                 if self._commit_lock.acquire(ticket, QUEUE_SECONDS):
-                    lease = Lease(self._commit_lock)
+                    lease = Lease(self._commit_lock, self.runtime)
                     try:
-                        yield_to_pending()
+                        self.runtime.yield_to_ready()  # requests that are ready can join the batch
                         self._write_batch(lease)
                     finally:
                         lease.release()
@@ -149,6 +151,7 @@ class Ledger:
         taken: list[Ticket] = []
         while queue and len(taken) < room:
             ticket = queue.popleft()
+            assert not ticket.in_batch
             ticket.in_batch = True
             taken.append(ticket)
         tickets += taken
@@ -161,7 +164,11 @@ class Ledger:
         in one batch, and the database idles while it is decided. Recently finished requests count as well: most clients
         send the next one soon. Two requests are always faster in one batch.
         """
-        half = (ACTIVE_REQUESTS.recent_maximum() + 1) // 2 if self.database.commits_in_background else 0
+        half = (
+            (self.runtime.active_requests.recent_maximum() + 1) // 2
+            if self.database.commits_in_background
+            else 0
+        )
         if half > 2:
             return min(half, MAX_BATCH)
         return 2 if half else MAX_BATCH  # also under a server that does not count requests

@@ -57,5 +57,7 @@ class Pruner:
 
     def _prune_batch(self, up_to: int) -> int:
         # No process reads these changes, so the head need not be locked.
-        with self._database.write() as conn:
-            return changes.prune(conn, up_to, PRUNE_BATCH)
+        with self._database.transaction() as transaction:
+            pruned = changes.prune(transaction.connection, up_to, PRUNE_BATCH)
+            transaction.commit()
+            return pruned

@@ -24,11 +24,16 @@ Compute = Callable[[], tuple[bytes, bool]]
 class ResponseCache:
     """Thread-safe: two concurrent requests may both compute a response, with the same result."""
 
-    __slots__ = ("_by_query", "_free_bytes")
+    __slots__ = ("_by_query", "_free_bytes", "_max_bytes")
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        """With `max_bytes=0` nothing is cached."""
         self._by_query: dict[tuple[Hashable, str], bytes] = {}
-        self._free_bytes = MAX_BYTES
+        self._free_bytes = self._max_bytes = max_bytes
+
+    def empty(self) -> ResponseCache:
+        """Return the cache of the next snapshot."""
+        return ResponseCache(self._max_bytes)
 
     def get_or_compute(self, query: str, terms: Hashable, compute: Compute) -> bytes:
         """Return the cached response, or compute it. It depends on the snapshot, the query and `terms` only."""

@@ -8,7 +8,7 @@ by the first search, not by the write.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
 
@@ -17,7 +17,6 @@ from plimsoll.domain.provider import Provider
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.ledger.response_cache import ResponseCache
-from plimsoll.runtime.scheduling import PeriodicYield
 from plimsoll.search.index.index import (
     Change,
     Claim,
@@ -46,19 +45,25 @@ class Snapshot:
     __slots__ = ("_indexed", "_past_heads", "head", "origin", "responses", "world")
 
     def __init__(
-        self, head: Head, world: World, origin: Origin, indexed: _Indexed, past_heads: tuple[Head, ...] = ()
+        self,
+        head: Head,
+        world: World,
+        origin: Origin,
+        indexed: _Indexed,
+        responses: ResponseCache,
+        past_heads: tuple[Head, ...] = (),
     ) -> None:
         self.head = head
         self.world = world
         self.origin = origin
-        self.responses = ResponseCache()
+        self.responses = responses
         self._indexed = indexed
         self._past_heads = past_heads
         """The heads of the snapshots before this one, the newest last."""
 
     @classmethod
-    def of(cls, head: Head, world: World, origin: Origin) -> Snapshot:
-        return cls(head, world, origin, _Indexed(world, Index.build(world.providers.values())))
+    def of(cls, head: Head, world: World, origin: Origin, responses: ResponseCache) -> Snapshot:
+        return cls(head, world, origin, _Indexed(world, Index.build(world.providers.values())), responses)
 
     @property
     def index(self) -> Index:
@@ -69,10 +74,9 @@ class Snapshot:
             indexed = self._indexed = indexed.at(self.world)
         return indexed.index
 
-    def after(self, head: Head, effects: Iterable[Effect]) -> Snapshot:
-        """Return the snapshot after these effects."""
+    def after(self, head: Head, effects: Iterable[Effect], pause: Callable[[], None]) -> Snapshot:
+        """Return the snapshot after these effects. Calls `pause` after each of them."""
         world, touched = self.world, set[str]()
-        pause = PeriodicYield()
         for effect in effects:
             touched.update(effect.providers(world))
             world = effect.apply(world)
@@ -81,9 +85,10 @@ class Snapshot:
 
     def advanced(self, head: Head, world: World, touched: set[str]) -> Snapshot:
         """Return the snapshot of a later world, in which only these providers differ."""
-        assert head.seq >= self.head.seq
+        assert head.seq > self.head.seq
+        indexed = self._indexed.with_touched(touched, world)
         past_heads = (*self._past_heads[-MAX_PAST_HEADS:], self.head)
-        return Snapshot(head, world, self.origin, self._indexed.with_touched(touched, world), past_heads)
+        return Snapshot(head, world, self.origin, indexed, self.responses.empty(), past_heads)
 
     def contains(self, head: Head, since: Head) -> bool:
         """True if this snapshot contains all commits up to `head`, which was read when memory was at `since` or later.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 
 from sqlalchemy import Connection
@@ -14,7 +14,6 @@ from plimsoll.domain.usage import Sums, Usages
 from plimsoll.domain.world import World
 from plimsoll.ledger.follow import follow
 from plimsoll.ledger.ledger import Ledger
-from plimsoll.runtime.scheduling import yield_to_requests
 from plimsoll.storage import changes
 from plimsoll.storage.load import load_world
 
@@ -26,16 +25,17 @@ def differences(ledger: Ledger) -> list[str]:
     """Return a text for each difference between memory and SQL."""
 
     def compared(conn: Connection) -> list[str]:
-        snapshot = follow(conn, ledger.snapshot(), changes.read_head(conn))
-        return list(compare(snapshot.world, load_world(conn, snapshot.world.semantics).world))
+        snapshot = follow(conn, ledger.snapshot(), changes.read_head(conn), ledger.runtime)
+        pause = ledger.runtime.yield_now
+        return list(compare(snapshot.world, load_world(conn, snapshot.world.semantics, pause).world, pause))
 
     return ledger.database.run_read(compared)
 
 
-def compare(memory: World, sql: World) -> Iterator[str]:
+def compare(memory: World, sql: World, pause: Callable[[], None] = lambda: None) -> Iterator[str]:
     for number, uuid in enumerate(sorted(memory.providers.keys() | sql.providers.keys()), 1):
         if not number % _PROVIDERS_PER_STEP:
-            yield_to_requests()
+            pause()
         yield from _compare_providers(uuid, memory.provider(uuid), sql.provider(uuid))
     for attribute in ("classes", "traits", "consumer_types"):
         if getattr(memory, attribute) != getattr(sql, attribute):

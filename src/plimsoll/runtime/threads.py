@@ -28,7 +28,7 @@ class Threads(Runtime):
         time.sleep(0)
 
     def yield_to_ready(self) -> None:
-        time.sleep(0)
+        pass  # the system runs threads that are ready by itself; a sleep of 0 takes 0.1 ms
 
     def periodic_yield(self) -> Callable[[], None]:
         return _do_nothing

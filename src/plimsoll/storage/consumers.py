@@ -20,8 +20,8 @@ from plimsoll.domain.consumer import (
     Holding,
     ProviderAllocations,
 )
-from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
-from plimsoll.runtime.scheduling import iterate_with_yields
+from plimsoll.domain.database_semantics import DatabaseSemantics
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage import tables as t
 from plimsoll.storage.database import Database
 from plimsoll.storage.sql import queries
@@ -77,8 +77,11 @@ class HoldingsQuery:
     Results are keyed by `DatabaseSemantics.key` of the uuid: the stored spelling may differ from the requested one.
     """
 
-    def __init__(self, dialect: Dialect, uuids: Iterable[str], semantics: DatabaseSemantics = EXACT) -> None:
+    def __init__(
+        self, dialect: Dialect, uuids: Iterable[str], semantics: DatabaseSemantics, runtime: Runtime
+    ) -> None:
         self._key = semantics.key
+        self._iterate = runtime.iterate_with_yields
         in_order = sorted(uuids)
         for_consumers = queries(dialect, _CONSUMERS_SQL, in_order)
         self.queries = [*for_consumers, *queries(dialect, _ALLOCATIONS_SQL, in_order)]
@@ -89,17 +92,17 @@ class HoldingsQuery:
         consumer_rows = chain.from_iterable(results[: self._consumer_queries])
         allocation_rows = chain.from_iterable(results[self._consumer_queries :])
         consumers: dict[str, Consumer] = {}
-        for row in iterate_with_yields(consumer_rows):
+        for row in self._iterate(consumer_rows):
             consumers[self._key(row[0])] = Consumer(*row)
         allocations: dict[str, list[Allocation]] = {}
         orphans: dict[str, list[Allocation]] = {}
-        for consumer, provider, resource_class, amount in iterate_with_yields(allocation_rows):
+        for consumer, provider, resource_class, amount in self._iterate(allocation_rows):
             kind = orphans if provider is None else allocations
             kind.setdefault(self._key(consumer), []).append(
                 Allocation(provider or REMOVED_PROVIDER, resource_class, amount)
             )
         holdings: dict[str, Holding] = {}
-        for key in iterate_with_yields(consumers.keys() | allocations.keys() | orphans.keys()):
+        for key in self._iterate(consumers.keys() | allocations.keys() | orphans.keys()):
             held, orphaned = tuple(allocations.get(key, ())), tuple(orphans.get(key, ()))
             holdings[key] = Holding(consumers.get(key), held, orphaned)
         return holdings
@@ -125,9 +128,17 @@ def allocations_of_provider(database: Database, uuid: str) -> ProviderAllocation
     rows = sorted(database.select_in(_BY_PROVIDER_SQL, [uuid]), key=_BY_LAST)
     by_consumer: dict[str, tuple[int, dict[str, int]]] = {}
     times: set[datetime | str | None] = set()
-    for _, project, user, consumer, generation, resource_class, used, modified, _ in iterate_with_yields(
-        rows
-    ):
+    for (
+        _,
+        project,
+        user,
+        consumer,
+        generation,
+        resource_class,
+        used,
+        modified,
+        _,
+    ) in database.runtime.iterate_with_yields(rows):
         if project is not None and user is not None and resource_class is not None:
             held = by_consumer.get(consumer)
             if held is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from importlib import import_module
 from types import TracebackType
 from typing import Any, TypeVar
@@ -21,12 +21,14 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from plimsoll.domain.database_semantics import DatabaseSemantics
 from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.runtime.base import Runtime
+from plimsoll.runtime.threads import Threads
 from plimsoll.storage.dialects.base import DatabaseOptions, Dialect, DialectFactory, UnusableDatabaseError
 from plimsoll.storage.dialects.errors import translate_error
 from plimsoll.storage.errors import DatabaseFault, HeadMoved, retry_once_if_lost
 from plimsoll.storage.head import VIOLATE_HEAD_GUARD, Head
 from plimsoll.storage.outage import Outage
 from plimsoll.storage.sql import Statement
+from plimsoll.storage.transaction import Transaction
 
 __all__ = ["Database", "DatabaseOptions", "UnusableDatabaseError"]
 
@@ -63,9 +65,10 @@ class Database:
         fast_paths: FastPaths = ALL,
     ) -> None:
         options = options or DatabaseOptions()
+        self.runtime = runtime or Threads()
         parsed = _parse(url, options)
         _log_statements(options.connection_debug)
-        self._dialect: Dialect = _open(parsed, options)
+        self._dialect: Dialect = _open(parsed, options, self.runtime, fast_paths)
         self.outage = Outage(self._dialect.where)
         """Reads report success and failure here; a writer reports its own, because it retries."""
 
@@ -114,26 +117,18 @@ class Database:
         except Exception as error:
             raise self._translate(error) from error
 
-    def write(self, expected: Head | None = None) -> AbstractContextManager[Connection]:
-        """Open a write transaction, which commits on a clean exit and rolls back on an exception. It cannot be nested.
+    def transaction(self, expected: Head | None = None) -> AbstractContextManager[Transaction]:
+        """Open a write transaction, which is rolled back unless its `commit` is called. It cannot be nested.
 
-        Without `expected` it must call `changes.lock_head` first, which excludes all other writers in all processes.
-        With `expected` it is an optimistic write: one round trip if its only call is `run_and_commit`, with the
-        statements of `changes.append_statements` first. It raises HeadMoved if the head is another one.
+        Without `expected` it must call `lock_head` first, which excludes all other writers in all processes. With
+        `expected` it is an optimistic write: one round trip if its only call is `commit`, with the statements of
+        `changes.append_statements` first. It raises HeadMoved if the head is another one.
         """
-        return self._dialect.write(expected)
+        return self._translating_faults(lambda: self._dialect.transaction(expected))
 
-    def change_schema(self) -> AbstractContextManager[Connection]:
+    def change_schema(self) -> AbstractContextManager[Transaction]:
         """Open a write transaction for creating tables; it needs no head."""
         return self._translating_faults(self._dialect.change_schema)
-
-    def run_queries(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
-        """Return the rows of each query, in as few round trips as the driver allows."""
-        return self._dialect.run_queries(connection, queries)
-
-    def run_and_commit(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        """Run the last statements of a `write` and commit it."""
-        self._dialect.run_and_commit(connection, statements)
 
     @property
     def commits_in_background(self) -> bool:
@@ -151,18 +146,12 @@ class Database:
 
     def enforces_head_guard(self) -> bool:
         """True if the database enforces the constraint that optimistic writes rely on, see `head.move_head_sql`."""
-        with suppress(_GuardNotEnforced):
-            try:
-                with self.write() as connection:
-                    connection.exec_driver_sql(VIOLATE_HEAD_GUARD)
-                    raise _GuardNotEnforced
-            except HeadMoved:
-                return True
+        try:
+            with self.transaction() as transaction:
+                transaction.run([VIOLATE_HEAD_GUARD])
+        except HeadMoved:
+            return True
         return False
-
-    def lock_head_query(self) -> Statement:
-        """Return the query that reads and locks the head; the lock excludes all other writers."""
-        return self._dialect.lock_head_query()
 
     def head(self) -> Head:
         """Return a head at least as new as this call: it includes every change committed before."""
@@ -215,32 +204,27 @@ class Database:
         self.outage.note_failure(fault)
         raise fault
 
-    def _translating_faults(
-        self, connect: Callable[[], AbstractContextManager[Connection]]
-    ) -> AbstractContextManager[Connection]:
-        try:
-            return TranslatingConnection(connect(), self._translate)
-        except DBAPIError as error:
-            raise self._translate(error) from error
+    def _translating_faults(self, connect: Callable[[], AbstractContextManager[T]]) -> TranslatingErrors[T]:
+        return TranslatingErrors(connect(), self._translate)
 
     def _translate(self, error: Exception) -> Exception:
         return translate_error(error, self._dialect.fault_of)
 
 
-class TranslatingConnection:
-    """A connection that translates SQLAlchemy errors of the database into DatabaseFault."""
+class TranslatingErrors(AbstractContextManager[T]):
+    """A connection or transaction whose SQLAlchemy errors of the database are translated into DatabaseFault."""
 
     __slots__ = ("_connection", "_translate")
 
     def __init__(
         self,
-        connection: AbstractContextManager[Connection],
+        connection: AbstractContextManager[T],
         translate_error: Callable[[Exception], Exception],
     ) -> None:
         self._connection = connection
         self._translate = translate_error
 
-    def __enter__(self) -> Connection:
+    def __enter__(self) -> T:
         try:
             return self._connection.__enter__()
         except DBAPIError as error:
@@ -257,18 +241,14 @@ class TranslatingConnection:
             raise self._translate(error) from error
 
 
-class _GuardNotEnforced(Exception):
-    """The database did not enforce the guard; rolls back the statement that tested it."""
-
-
-def _open(url: URL, options: DatabaseOptions) -> Dialect:
+def _open(url: URL, options: DatabaseOptions, runtime: Runtime, fast_paths: FastPaths) -> Dialect:
     name = url.get_backend_name()
     if name not in _DIALECTS:
         raise UnusableDatabaseError(_UNKNOWN.format(name=name, known=", ".join(sorted(_DIALECTS))))
     module, kind, extra = _DIALECTS[name]
     try:
         factory: DialectFactory = getattr(import_module(f"plimsoll.storage.dialects.{module}"), kind)
-        return factory(url, options)
+        return factory(url, options, runtime, fast_paths)
     except NoSuchModuleError as unknown:
         raise UnusableDatabaseError(_UNKNOWN_DRIVER.format(driver=url.drivername)) from unknown
     except ModuleNotFoundError as missing:

@@ -13,8 +13,6 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection
-
 from plimsoll.domain import effects as e
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.world import World
@@ -29,6 +27,7 @@ from plimsoll.storage.sql import (
     Statement,
     format_time,
 )
+from plimsoll.storage.transaction import Transaction
 
 T = TypeVar("T")
 
@@ -53,17 +52,17 @@ class EffectWriter:
     def __init__(
         self,
         database: Database,
-        conn: Connection,
+        transaction: Transaction,
         lookup_tables: LookupTables,
         now: datetime,
         pause: Callable[[], None],
     ) -> None:
         self._database = database
-        self._dialect = dialect = conn.dialect
+        self._dialect = dialect = transaction.dialect
         self._now = format_time(dialect, now)
         self._lookup_tables = lookup_tables
         self._pause = pause
-        self._lookups = LookupSession(conn, now, pause)
+        self._lookups = LookupSession(lambda: transaction.connection, now, pause)
         self._rows = PendingRows(dialect)
         self._claims = PendingClaims(dialect, lookup_tables, self._lookups, self._now, pause)
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plimsoll.storage.sql import Statement
+
 
 class Head(NamedTuple):
     """The number of a change, and a random mark that its writer chose.
@@ -23,11 +25,14 @@ BEGINNING = Head(0, 0)
 HEAD_GUARD = "plimsoll_head_is_one_row"
 """The constraint that fails if the head is not at the position that a writer expects: see `move_head_sql`."""
 
-VIOLATE_HEAD_GUARD = "UPDATE plimsoll_head SET id = 2 WHERE id = 1"
+VIOLATE_HEAD_GUARD = Statement("UPDATE plimsoll_head SET id = 2 WHERE id = 1")
 """A statement that violates the constraint, to test that the database enforces it."""
 
 QUERY = "SELECT seq, mark FROM plimsoll_head WHERE id = 1"
 """Reads the head, in SQL that all databases accept. Runs for each request."""
+
+LOCKING_QUERY = f"{QUERY} FOR UPDATE"
+"""Reads the head on a server and locks it, which excludes all other writers."""
 
 
 def move_head_sql(before: Head, after: Head) -> str:

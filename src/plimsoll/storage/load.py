@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, String, Table, cast, func, select
@@ -21,7 +22,7 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import LastIds, World
 from plimsoll.storage import tables as t
-from plimsoll.storage.fetching import fetch_rows
+from plimsoll.storage.fetching import Fetch, fetch_rows
 from plimsoll.storage.sql import Statement
 from plimsoll.storage.usages import load_usages
 
@@ -44,15 +45,18 @@ class Loaded(NamedTuple):
     """True if some allocations have no consumer row, because an old Placement release wrote them."""
 
 
-def load_world(conn: Connection, semantics: DatabaseSemantics = EXACT) -> Loaded:
-    """Return the world that the transaction of this connection reads."""
+def load_world(
+    conn: Connection, semantics: DatabaseSemantics = EXACT, pause: Callable[[], None] = lambda: None
+) -> Loaded:
+    """Return the world that the transaction of this connection reads. Calls `pause` after each few thousand rows."""
+    fetch = partial(fetch_rows, conn, pause)
     with _gc_disabled():
         classes = _catalog(conn, t.resource_classes)
         traits = _catalog(conn, t.traits)
         consumer_types = _catalog(conn, t.consumer_types)
-        usages, has_allocations_without_consumer = load_usages(conn, classes, consumer_types, semantics)
+        usages, has_allocations_without_consumer = load_usages(fetch, classes, consumer_types, semantics)
         world = World.of(
-            _providers(conn, classes, traits), classes, traits, consumer_types, semantics, usages
+            _providers(fetch, classes, traits), classes, traits, consumer_types, semantics, usages
         )
         counting = world.with_last_ids(LastIds(*conn.exec_driver_sql(LAST_IDS.sql).one()))
         return Loaded(counting, has_allocations_without_consumer)
@@ -75,18 +79,18 @@ def _catalog(conn: Connection, table: Table) -> Catalog:
     return Catalog(CatalogEntry(id_, name, updated or created) for id_, name, created, updated in rows)
 
 
-def _providers(conn: Connection, classes: Catalog, traits: Catalog) -> Iterable[Provider]:
-    inventories = _inventories(conn, classes)
-    used = _used(conn, classes)
+def _providers(fetch: Fetch, classes: Catalog, traits: Catalog) -> Iterable[Provider]:
+    inventories = _inventories(fetch, classes)
+    used = _used(fetch, classes)
     provider_traits = _name_sets(
-        conn, t.resource_provider_traits, "trait_id", {term.id: term.name for term in traits}
+        fetch, t.resource_provider_traits, "trait_id", {term.id: term.name for term in traits}
     )
     a = t.placement_aggregates.c
     aggregates = _name_sets(
-        conn,
+        fetch,
         t.resource_provider_aggregates,
         "aggregate_id",
-        {row[0]: row[1] for row in fetch_rows(conn, select(a.id, a.uuid))},
+        {row[0]: row[1] for row in fetch(select(a.id, a.uuid))},
     )
     p = t.resource_providers.c
     columns: tuple[Any, ...] = (
@@ -98,7 +102,7 @@ def _providers(conn: Connection, classes: Catalog, traits: Catalog) -> Iterable[
         p.parent_provider_id,
         func.coalesce(p.updated_at, p.created_at),
     )
-    listed = list(fetch_rows(conn, select(*columns).order_by(p.id)))
+    listed = list(fetch(select(*columns).order_by(p.id)))
     uuids: dict[int | None, str] = {row.id: row.uuid for row in listed}
     for id_, uuid, name, generation, root_id, parent_id, modified_at in listed:
         root = uuids.get(root_id)
@@ -120,7 +124,7 @@ def _providers(conn: Connection, classes: Catalog, traits: Catalog) -> Iterable[
         )
 
 
-def _inventories(conn: Connection, classes: Catalog) -> dict[int, dict[str, Inventory]]:
+def _inventories(fetch: Fetch, classes: Catalog) -> dict[int, dict[str, Inventory]]:
     i = t.inventories.c
     columns: tuple[Any, ...] = (
         i.resource_provider_id,
@@ -134,7 +138,7 @@ def _inventories(conn: Connection, classes: Catalog) -> dict[int, dict[str, Inve
         func.coalesce(i.updated_at, i.created_at),
     )
     found: dict[int, dict[str, Inventory]] = {}
-    for row in fetch_rows(conn, select(*columns).order_by(i.id)):
+    for row in fetch(select(*columns).order_by(i.id)):
         provider_id, class_id, total, reserved, min_unit, max_unit, step_size, ratio, modified_at = row
         term = classes.by_id.get(class_id)
         if term is not None:
@@ -144,22 +148,20 @@ def _inventories(conn: Connection, classes: Catalog) -> dict[int, dict[str, Inve
     return found
 
 
-def _used(conn: Connection, classes: Catalog) -> dict[int, dict[str, int]]:
+def _used(fetch: Fetch, classes: Catalog) -> dict[int, dict[str, int]]:
     a = t.allocations.c
     sums = select(a.resource_provider_id, a.resource_class_id, func.sum(a.used)).group_by(
         a.resource_provider_id, a.resource_class_id
     )
     found: dict[int, dict[str, int]] = {}
-    for provider_id, class_id, amount in fetch_rows(conn, sums):
+    for provider_id, class_id, amount in fetch(sums):
         term = classes.by_id.get(class_id)
         if term is not None:
             found.setdefault(provider_id, {})[term.name] = int(amount)
     return found
 
 
-def _name_sets(
-    conn: Connection, table: Table, column: str, names: dict[int, str]
-) -> dict[int, frozenset[str]]:
+def _name_sets(fetch: Fetch, table: Table, column: str, names: dict[int, str]) -> dict[int, frozenset[str]]:
     provider_id, member_id = table.c.resource_provider_id, table.c[column]
     # One row per provider, with all ids in one text: ten times as many rows would take ten times as long.
     lists = select(provider_id, func.aggregate_strings(cast(member_id, String(20)), ",")).group_by(
@@ -169,7 +171,7 @@ def _name_sets(
     by_list: dict[str, frozenset[str]] = {}
     by_set: dict[frozenset[str], frozenset[str]] = {}
     found: dict[int, frozenset[str]] = {}
-    for id_, listed in fetch_rows(conn, lists):
+    for id_, listed in fetch(lists):
         name_set = by_list.get(listed)
         if name_set is None:
             looked_up = (names.get(int(number)) for number in listed.split(","))

@@ -65,10 +65,13 @@ class LookupTable:
 class LookupSession:
     """Lookup tables as one transaction reads them. Call `cache_entries` after the commit."""
 
-    __slots__ = ("_conn", "_found", "_now", "_pause")
+    __slots__ = ("_connect", "_found", "_now", "_pause")
 
-    def __init__(self, conn: Connection, now: datetime, pause: Callable[[], None] = lambda: None) -> None:
-        self._conn = conn
+    def __init__(
+        self, connect: Callable[[], Connection], now: datetime, pause: Callable[[], None] = lambda: None
+    ) -> None:
+        self._connect = connect
+        """Returns the connection of the transaction. Called only if a row is not cached."""
         self._now = now
         self._pause = pause
         self._found: dict[LookupTable, dict[str, Entry]] = {}
@@ -112,17 +115,19 @@ class LookupSession:
             ((key, name),) = new.items()
             rows_by_key[key] = Entry(self._insert_one(table.column, name), name)
         elif new:
-            at = format_time(self._conn.dialect, self._now)
+            conn = self._connect()
+            at = format_time(conn.dialect, self._now)
             rows = [(name, at) for name in sorted(new.values())]
-            for statement in insert_rows(self._conn.dialect, table.columns, rows):
-                self._conn.exec_driver_sql(statement.sql, tuple(statement.values))
+            for statement in insert_rows(conn.dialect, table.columns, rows):
+                conn.exec_driver_sql(statement.sql, tuple(statement.values))
                 self._pause()
             rows_by_key |= self._rows(table, [*new.values()])
         return rows_by_key
 
     def _rows(self, table: LookupTable, names: list[str]) -> dict[str, Entry]:
-        statement = query(self._conn.dialect, table.query, names)
-        rows = self._conn.exec_driver_sql(statement.sql, tuple(statement.values)).all()
+        conn = self._connect()
+        statement = query(conn.dialect, table.query, names)
+        rows = conn.exec_driver_sql(statement.sql, tuple(statement.values)).all()
         entries: dict[str, Entry] = {}
         for row in rows:
             entry = Entry(*row)
@@ -131,7 +136,7 @@ class LookupSession:
         return entries
 
     def _insert_one(self, column: Column[Any], name: str) -> int:
-        result = self._conn.execute(insert(column.table), {column.name: name, "created_at": self._now})
+        result = self._connect().execute(insert(column.table), {column.name: name, "created_at": self._now})
         key = result.inserted_primary_key
         assert key is not None
         return int(key[0])

@@ -9,7 +9,7 @@ only; values are always parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -39,6 +39,11 @@ class Columns(NamedTuple):
 
     table: Table
     names: tuple[str, ...]
+
+
+def utc_now() -> datetime:
+    """Return the current time as the schema stores it: UTC, without a time zone."""
+    return datetime.now(UTC).replace(tzinfo=None)
 
 
 @lru_cache(maxsize=16)  # the rows of a batch have few different times

@@ -8,13 +8,13 @@ The database groups by ids: with a million allocations, joining the names takes 
 from __future__ import annotations
 
 from rpds import HashTrieMap
-from sqlalchemy import Connection, Table, exists, func, select
+from sqlalchemy import Table, exists, func, select
 
 from plimsoll.domain.catalog import Catalog
 from plimsoll.domain.database_semantics import DatabaseSemantics
 from plimsoll.domain.usage import CONSUMERS, Sums, Usages, added
 from plimsoll.storage import tables as t
-from plimsoll.storage.fetching import fetch_rows
+from plimsoll.storage.fetching import Fetch
 
 _A, _C = t.allocations.c, t.consumers.c
 
@@ -33,14 +33,14 @@ _CONSUMERS_WITHOUT_ALLOCATIONS = _CONSUMERS.where(~exists().where(_A.consumer_id
 
 
 def load_usages(
-    conn: Connection, classes: Catalog, types: Catalog, semantics: DatabaseSemantics
+    fetch: Fetch, classes: Catalog, types: Catalog, semantics: DatabaseSemantics
 ) -> tuple[Usages, bool]:
     """Return the sums of all owners, and whether some allocations have no consumer row and so no owner.
 
     A consumer whose project or user is missing is not counted.
     """
-    sums = _sums(conn, classes)
-    projects, users = _keys(conn, t.projects, semantics), _keys(conn, t.users, semantics)
+    sums = _sums(fetch, classes)
+    projects, users = _keys(fetch, t.projects, semantics), _keys(fetch, t.users, semantics)
     by_project: dict[str, dict[str | None, dict[str, Sums]]] = {}
     # Many owners have one or two consumers of a common size: equal sums are shared.
     shared: dict[tuple[tuple[str, int], ...], Sums] = {}
@@ -61,21 +61,21 @@ def load_usages(
     return usages, _NO_CONSUMER in sums
 
 
-def _sums(conn: Connection, classes: Catalog) -> dict[_Account, dict[str, int]]:
+def _sums(fetch: Fetch, classes: Catalog) -> dict[_Account, dict[str, int]]:
     sums: dict[_Account, dict[str, int]] = {}
-    for *account, class_id, amount in fetch_rows(conn, _SUMS):
+    for *account, class_id, amount in fetch(_SUMS):
         totals = sums.setdefault((*account,), {})
         term = classes.by_id.get(class_id)
         if term is not None:
             totals[term.name] = int(amount)
     for sign, query in ((1, _CONSUMERS), (-1, _CONSUMERS_WITHOUT_ALLOCATIONS)):
-        for *account, count in fetch_rows(conn, query):
+        for *account, count in fetch(query):
             totals = sums.get((*account,), {})
             if totals:
                 totals[CONSUMERS] = totals.get(CONSUMERS, 0) + sign * count
     return sums
 
 
-def _keys(conn: Connection, table: Table, semantics: DatabaseSemantics) -> dict[int | None, str]:
-    names = fetch_rows(conn, select(table.c.id, table.c.external_id))
+def _keys(fetch: Fetch, table: Table, semantics: DatabaseSemantics) -> dict[int | None, str]:
+    names = fetch(select(table.c.id, table.c.external_id))
     return {id_: semantics.key(name) for id_, name in names}

@@ -16,9 +16,12 @@ from typing import Any, Protocol, Self
 from sqlalchemy import URL, Connection
 
 from plimsoll.domain.database_semantics import DatabaseSemantics
+from plimsoll.fast_paths import FastPaths
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage.errors import DatabaseFault, ValueNotStorable
 from plimsoll.storage.head import Head
 from plimsoll.storage.sql import Statement
+from plimsoll.storage.transaction import Transaction
 
 
 class UnusableDatabaseError(Exception):
@@ -63,29 +66,14 @@ class Dialect(Protocol):
     def read_single_query(self) -> AbstractContextManager[Connection]:
         """A connection for one query, without the round trips of a transaction."""
 
-    def write(self, expected: Head | None = None) -> AbstractContextManager[Connection]:
-        """A write transaction: commits on a clean exit, else rolls back. It must begin with `changes.lock_head`.
+    def transaction(self, expected: Head | None = None) -> AbstractContextManager[Transaction]:
+        """A write transaction. With an expected head it is optimistic, else it must begin with `lock_head`."""
 
-        With an expected head, the first statement locks the head instead, and raises HeadMoved if it is another
-        one. If `run_and_commit` comes first, the first of its statements must be `head.move_head_sql`.
-        Raises OutcomeUnknown if the result of the commit was not received, and a DatabaseFault for other errors of
-        the database.
-        """
-
-    def change_schema(self) -> AbstractContextManager[Connection]:
+    def change_schema(self) -> AbstractContextManager[Transaction]:
         """A transaction that creates or changes tables, for one process at a time. It does not lock the head."""
-
-    def run_queries(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
-        """Return the rows of each query, in as few round trips as the driver allows."""
 
     def select_in(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """Return the rows of a query with `IN (...)` for these values, without the overhead of SQLAlchemy."""
-
-    def run_and_commit(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        """Run the last statements of a write transaction and commit it, in one round trip where that is possible.
-
-        Raises OutcomeUnknown if the result was not received.
-        """
 
     @property
     def commits_in_background(self) -> bool:
@@ -97,9 +85,6 @@ class Dialect(Protocol):
 
     def sequence_statements(self, table: str, rows: int) -> Sequence[Statement]:
         """Return the statements that advance a table's id sequence after inserts with explicit ids, if it has one."""
-
-    def lock_head_query(self) -> Statement:
-        """Return the query for the head that also locks it for this transaction."""
 
     def start_head_query(self) -> Callable[[], Head]:
         """Send the query for the head, and return a function that waits for its result.
@@ -117,4 +102,6 @@ class Dialect(Protocol):
 class DialectFactory(Protocol):
     """The class or function of a dialect module that opens a database."""
 
-    def __call__(self, url: URL, options: DatabaseOptions) -> Dialect: ...
+    def __call__(
+        self, url: URL, options: DatabaseOptions, runtime: Runtime, fast_paths: FastPaths
+    ) -> Dialect: ...

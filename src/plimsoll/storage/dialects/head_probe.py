@@ -3,8 +3,7 @@
 """Queries a database server for the head, and shares one query among all requests that wait for it.
 
 Every request needs this query. Queries are numbered. A single active request sends its query at once and receives the
-result later. With several active requests each one waits for the next query; the first that waits sends it, after the
-others had time to join.
+result later. With several active requests each one waits for the next query, which the first that waits sends.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from plimsoll.runtime.scheduling import ACTIVE_REQUESTS, yield_to_ready_greenlets
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage.head import BEGINNING, Head
 
 
@@ -22,8 +21,13 @@ class HeadProbe:
     """One driver connection in autocommit mode, so that each query sees the last commit."""
 
     def __init__(
-        self, connect: Callable[[], Any], send: Callable[[Any], None], receive: Callable[[Any], Sequence[Any]]
+        self,
+        connect: Callable[[], Any],
+        send: Callable[[Any], None],
+        receive: Callable[[Any], Sequence[Any]],
+        runtime: Runtime,
     ) -> None:
+        self._runtime = runtime
         self._connect = connect
         self._send_on = send
         self._receive_on = receive
@@ -38,7 +42,7 @@ class HeadProbe:
 
     def start(self) -> int:
         """Send the query if that is possible without waiting. Return the number of the query to `wait_for`."""
-        if ACTIVE_REQUESTS.count <= 1 and self._lock.acquire(False):
+        if self._runtime.active_requests.count <= 1 and self._lock.acquire(False):
             try:
                 if self._connection is not None and not self._is_pending:
                     self._send()
@@ -83,8 +87,6 @@ class HeadProbe:
         received, head = self._last_result
         while received < number:
             if not self._is_pending:
-                if ACTIVE_REQUESTS.count > 1:
-                    yield_to_ready_greenlets()  # requests that arrive before the query is sent share it
                 self._send()
             self._last_result = received, head = self._last_sent, Head(*self._receive_on(self._connection))
             self._is_pending = False

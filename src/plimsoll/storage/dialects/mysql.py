@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from importlib import import_module
 from typing import Any
@@ -20,7 +20,8 @@ from sqlalchemy import URL, Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from plimsoll.domain.database_semantics import DatabaseSemantics
-from plimsoll.runtime.scheduling import BusyPoll
+from plimsoll.fast_paths import FastPaths
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
 from plimsoll.storage.dialects.collation import Collation, ratio_in_single_precision
 from plimsoll.storage.dialects.server import (
@@ -29,6 +30,7 @@ from plimsoll.storage.dialects.server import (
     LOCK_SECONDS,
     ServerDialect,
 )
+from plimsoll.storage.dialects.statements import run_statement
 from plimsoll.storage.errors import (
     Busy,
     ConstraintFailed,
@@ -49,9 +51,6 @@ from plimsoll.storage.fast.multi_statement import Quote, fetch_results, render_s
 from plimsoll.storage.head import HEAD_GUARD, QUERY
 from plimsoll.storage.sql import Statement
 
-ROWS_SECONDS = 250e-6
-"""In which a server on the same machine or close to it returns a few rows."""
-
 MIN_MARIADB_VERSION = (10, 6)
 MIN_MYSQL_VERSION = (8, 0, 16)  # the first with CHECK constraints
 
@@ -60,7 +59,7 @@ RESULT_SECONDS = 60
 _SCHEMA_SECONDS = 60
 
 PACKET_OVERHEAD_BYTES = 256
-"""Bytes of a packet that are reserved for the text around the statements of a message: see `with_commit`."""
+"""Bytes of a packet that are reserved for more than the message itself."""
 
 _FAULTS: dict[type[DatabaseFault | ValueNotStorable], frozenset[int]] = {
     Unreachable: frozenset(
@@ -111,18 +110,20 @@ _DATABASE_COLLATION = text("SELECT @@collation_database, @@character_set_databas
 
 
 class MySQL(ServerDialect):
-    def __init__(self, url: URL, options: DatabaseOptions) -> None:
-        driver = "mysqldb" if url.drivername.endswith("+mysqldb") else "pymysql"
+    begin_read = Statement("BEGIN")
+
+    def __init__(self, url: URL, options: DatabaseOptions, runtime: Runtime, fast_paths: FastPaths) -> None:
+        self._driver = "mysqldb" if url.drivername.endswith("+mysqldb") else "pymysql"
         self._protocol = (
-            import_module("plimsoll.storage.fast.mysql_protocol") if driver == "pymysql" else None
+            import_module("plimsoll.storage.fast.mysql_protocol")
+            if self._driver == "pymysql" and fast_paths.mysql_protocol
+            else None
         )
-        self._rows_busy_poll = BusyPoll(ROWS_SECONDS)
         self._max_message_bytes: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         """The longest message that the server accepts on each connection."""
         # `utf8` in URLs of the reference lacks some characters. The tables decide which characters are stored.
-        super().__init__(
-            url.set(drivername=f"mysql+{driver}").update_query_dict({"charset": "utf8mb4"}), options
-        )
+        utf8 = url.set(drivername=f"mysql+{self._driver}").update_query_dict({"charset": "utf8mb4"})
+        super().__init__(utf8, options, runtime, fast_paths)
 
     def _create_connections(self) -> None:
         self._is_mariadb = self._is_galera = False
@@ -136,12 +137,12 @@ class MySQL(ServerDialect):
         defaults = {"connect_timeout": CONNECT_SECONDS, "read_timeout": RESULT_SECONDS}
         # SQLAlchemy needs FOUND_ROWS: an UPDATE then counts matching rows, not only changed ones.
         arguments: dict[str, Any] = {"client_flag": _FOUND_ROWS | _MULTI_STATEMENTS}
-        if self._protocol is not None:
+        if self._driver == "pymysql":
             arguments["conv"] = _converters()
         return arguments | {name: value for name, value in defaults.items() if name not in self._url.query}
 
     def socket_of(self, connection: Any) -> int | None:
-        if self._protocol is None:
+        if self._driver != "pymysql":
             return None
         return connection._sock.fileno() if connection.open else -1
 
@@ -157,11 +158,6 @@ class MySQL(ServerDialect):
         # A statement outside of a transaction begins one. A Galera node may roll back our transaction between two
         # statements, after a conflict; without this, the next statement would commit by itself.
         connection.autocommit(False)
-
-    def set_up_probe(self, connection: Any) -> None:
-        connection.autocommit(True)
-        if self._protocol is not None:
-            self._head_query = self._protocol.prepare_query(connection, QUERY)
 
     def _set_up(self, connection: Any, access: str, *settings: str) -> None:
         _enable_keepalive(connection)
@@ -193,10 +189,7 @@ class MySQL(ServerDialect):
             raise UnusableDatabaseError(
                 f"{self.where} is {description}; Plimsoll needs MariaDB {minimum[0]} or MySQL {minimum[1]}, or later."
             )
-        galera = connection.execute(text("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")).first()
-        self._is_mariadb, self._is_galera = mariadb, galera is not None and galera[1] == "ON"
-        # This connection was configured before the kind of server was known; later ones are configured for it.
-        connection.detach()
+        self._is_mariadb, self._is_galera = mariadb, is_galera(connection)
         collation, charset = (
             connection.execute(_TABLE_COLLATION).first() or connection.execute(_DATABASE_COLLATION).one()
         )
@@ -216,23 +209,18 @@ class MySQL(ServerDialect):
                 raise
             raise fault from error
 
-    @contextlib.contextmanager
-    def schema_lock(self, connection: Connection) -> Iterator[None]:
+    def lock_schema(self, connection: Any) -> None:
         name = f"plimsoll.schema.{self._url.database}"[:64]
-        with connection.begin():
-            lock = {"name": name, "seconds": _SCHEMA_SECONDS}
-            is_locked = connection.scalar(text("SELECT GET_LOCK(:name, :seconds)"), lock)
+        lock = Statement("SELECT GET_LOCK(%s, %s)", (name, _SCHEMA_SECONDS))
+        ((is_locked,),) = run_statement(connection, lock, self._runtime.yield_now)
         if not is_locked:
             raise Busy("Another process has been changing its schema for a minute.")
-        try:
-            yield
-        finally:
-            # The lock belongs to the session: closing it releases the lock.
-            connection.invalidate()
 
     def execute_message(self, connection: Any, message: str) -> list[list[Any]]:
         if self._protocol is not None:
-            results: list[list[Any]] = self._protocol.execute_message(connection, message)
+            results: list[list[Any]] = self._protocol.execute_message(
+                connection, message, self._runtime.yield_now
+            )
             return results
         with contextlib.closing(connection.cursor()) as cursor:
             cursor.execute(message)
@@ -241,28 +229,19 @@ class MySQL(ServerDialect):
     def execute_query(self, connection: Any, statement: Statement) -> list[Any]:
         if self._protocol is None:
             return super().execute_query(connection, statement)
-        query = render_statement(statement, self.quote(connection))
-        with self._rows_busy_poll:
-            self._protocol.send_message(connection, query)
-            self._rows_busy_poll.poll_until_readable(self.socket_of(connection))
-            rows: list[Any] = self._protocol.receive_results(connection)[-1]
-            return rows
+        return self.execute_message(connection, render_statement(statement, self.quote(connection)))[-1]
 
     def send_head_query(self, connection: Any) -> None:
-        if self._protocol is not None:
-            self._head_query.send()
+        if self._protocol is not None:  # the drivers cannot send without waiting for the result
+            self._protocol.send_message(connection, QUERY)
 
     def receive_head(self, connection: Any) -> Sequence[Any]:
-        row: Sequence[Any]
         if self._protocol is not None:
-            row = self._head_query.receive()
-        else:  # this driver cannot send without waiting for the result
-            row = self.execute_for_last_result(connection, QUERY)[0]
+            rows = self._protocol.receive_results(connection, self._runtime.yield_now)[-1]
+        else:
+            rows = self.execute_query(connection, Statement(QUERY))
+        row: Sequence[Any] = rows[0]
         return row
-
-    def with_commit(self, message: str) -> str:
-        # A block has one result instead of one per statement: waking up for each takes as long as the statements.
-        return f"BEGIN NOT ATOMIC {message};COMMIT;END" if self._is_mariadb else super().with_commit(message)
 
     def max_message_bytes(self, connection: Any) -> int:
         return self._max_message_bytes[connection]
@@ -271,6 +250,8 @@ class MySQL(ServerDialect):
         if self._protocol is not None:
             quote: Quote = self._protocol.quote(connection)
             return quote
+        if self._driver == "pymysql":
+            return lambda text: str(connection.literal(text))
         return lambda text: str(connection.literal(text), "utf-8")
 
     def fault_of(self, error: BaseException) -> DatabaseFault | ValueNotStorable | None:
@@ -283,6 +264,12 @@ class MySQL(ServerDialect):
         if kind is HeadMoved and HEAD_GUARD not in str(error):
             return ConstraintFailed(error)
         return None if kind is None else self.fault(kind, error)
+
+
+def is_galera(connection: Connection) -> bool:
+    """True if this node belongs to a Galera cluster."""
+    row = connection.execute(text("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")).first()
+    return row is not None and row[1] == "ON"
 
 
 def _converters() -> dict[Any, Any]:

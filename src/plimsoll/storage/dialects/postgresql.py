@@ -4,28 +4,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 import psycopg
 from sqlalchemy import URL, Connection, text
-from sqlalchemy.exc import DBAPIError
 
 from plimsoll.domain.database_semantics import DatabaseSemantics
-from plimsoll.runtime.scheduling import wait_for_input, wait_for_input_or_output_space, yield_to_requests
+from plimsoll.fast_paths import FastPaths
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
-from plimsoll.storage.dialects.errors import translate_error
 from plimsoll.storage.dialects.server import (
     CONNECT_SECONDS,
     IDLE_TRANSACTION_SECONDS,
     LOCK_SECONDS,
     ServerDialect,
 )
-from plimsoll.storage.dialects.transaction import transaction_of
+from plimsoll.storage.dialects.statements import ROWS_PER_YIELD
 from plimsoll.storage.errors import (
     Busy,
     ConstraintFailed,
@@ -41,8 +38,7 @@ from plimsoll.storage.errors import (
     Unreachable,
     ValueNotStorable,
 )
-from plimsoll.storage.fast.multi_statement import Quote, fetch_results
-from plimsoll.storage.fast.prepared import PreparedNames
+from plimsoll.storage.fast.multi_statement import Quote
 from plimsoll.storage.head import HEAD_GUARD, QUERY
 from plimsoll.storage.sql import Statement
 
@@ -59,21 +55,17 @@ RESULT_SECONDS = 60
 _NO_RESULT = f"The server has not answered for {RESULT_SECONDS} s."
 
 
-class SessionChanged(Busy):
-    """A prepared statement belongs to another session: a connection pool in between has switched sessions."""
-
-
 # By the first characters of the SQLSTATE. The longest match counts.
 _FAULTS: dict[str, type[DatabaseFault]] = {
     "08": Unreachable,  # connection exceptions
     "25006": ReadOnly,  # read-only transaction: a standby, or a setting
     "25P03": Unreachable,  # idle in transaction for too long
-    "26": SessionChanged,  # no prepared statement of that name
+    "26": Busy,  # no prepared statement of that name: a connection pool in between has switched sessions
     "28": NotPermitted,  # wrong password, no such user
     "3D000": NoSuchDatabase,
     "40": Busy,  # deadlock, serialization failure
     "42501": NotPermitted,
-    "42P05": SessionChanged,  # a prepared statement of that name exists
+    "42P05": Busy,  # a prepared statement of that name exists: the same
     "53": NotWritable,  # out of memory
     "53100": DiskFull,
     "53300": TooManyConnections,
@@ -96,23 +88,17 @@ _NOT_PERMITTED = re.compile(
     "|(no )?pg_hba.conf )|no password supplied"
 )
 
-_HEAD_STATEMENT = b"plimsoll_head"
-
-ROWS_PER_YIELD = 1_000
-"""Rows that are read before a yield to other requests."""
-
 _INTEGER_TYPES = frozenset((20, 21, 23))
 _SUCCESS = (psycopg.pq.ExecStatus.COMMAND_OK, psycopg.pq.ExecStatus.TUPLES_OK)
 
 
 class PostgreSQL(ServerDialect):
-    begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+    begin_write = (Statement("BEGIN ISOLATION LEVEL READ COMMITTED"),)
+    begin_read = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
-    def __init__(self, url: URL, options: DatabaseOptions) -> None:
+    def __init__(self, url: URL, options: DatabaseOptions, runtime: Runtime, fast_paths: FastPaths) -> None:
         # URLs of the reference name psycopg2, or no driver, which means psycopg2.
-        super().__init__(url.set(drivername="postgresql+psycopg"), options)
-        self._prepared_names: WeakKeyDictionary[psycopg.Connection[Any], PreparedNames] = WeakKeyDictionary()
-        self._uses_prepared_statements = True
+        super().__init__(url.set(drivername="postgresql+psycopg"), options, runtime, fast_paths)
 
     def connect_arguments(self) -> dict[str, Any]:
         return {
@@ -132,20 +118,13 @@ class PostgreSQL(ServerDialect):
 
     def set_up_reader(self, connection: psycopg.Connection[Any]) -> None:
         _limit_waits(connection)
-        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        connection.read_only = True
 
     def set_up_writer(self, connection: psycopg.Connection[Any]) -> None:
         _limit_waits(connection)
-        # psycopg would deallocate all prepared statements after a rollback, ours as well.
+        # psycopg would prepare statements by name, which fail if a connection pool in between switches sessions.
         connection.prepare_threshold = None
         connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
         connection.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_TRANSACTION_SECONDS}s'")
-        connection.commit()
-
-    def set_up_probe(self, connection: psycopg.Connection[Any]) -> None:
-        connection.autocommit = True
-        _rows(connection, connection.pgconn.prepare(_HEAD_STATEMENT, QUERY.encode()))
 
     def inspect(self, connection: Connection) -> DatabaseSemantics:
         version = int(connection.scalar(text("SHOW server_version_num"))) // 10_000
@@ -155,63 +134,66 @@ class PostgreSQL(ServerDialect):
             )
         return DatabaseSemantics(can_store=_can_store)
 
-    @contextlib.contextmanager
-    def schema_lock(self, connection: Connection) -> Iterator[None]:
-        driver = connection.connection.driver_connection
-        assert driver is not None
-        del driver.wait  # no time limit: changing a large table may take long
-        with connection.begin():
-            connection.execute(text(f"SET lock_timeout = '{_SCHEMA_SECONDS}s'"))
-            connection.execute(text(f"SELECT pg_advisory_lock({_SCHEMA_LOCK})"))
-        try:
-            yield
-        finally:
-            # The lock belongs to the session: closing it releases the lock.
-            connection.invalidate()
+    def lock_schema(self, connection: Any) -> None:
+        del connection.wait  # no time limit: changing a large table may take long
+        connection.execute(f"SET lock_timeout = '{_SCHEMA_SECONDS}s'")
+        connection.execute(f"SELECT pg_advisory_lock({_SCHEMA_LOCK})")
+
+    # These run for every request and call libpq directly: psycopg's own functions take longer than the server.
 
     def execute_message(self, connection: Any, message: str) -> list[list[Any]]:
         # One message, because the values are in the statements. A pipeline would do it too, but it ends with a flush,
         # after which the server does not apply idle_in_transaction_session_timeout.
-        with psycopg.ClientCursor(connection) as cursor:
-            cursor.execute(message)
-            return fetch_results(cursor)
-
-    # These run for every request and call libpq directly: psycopg's own functions take longer than the server.
-
-    def execute_for_last_result(self, connection: Any, message: str) -> list[Any]:
         connection.pgconn.send_query(message.encode())
-        return _rows(connection, _last_result(connection.pgconn))
-
-    def run_and_commit(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        if not self._uses_prepared_statements:
-            super().run_and_commit(connection, statements)
-            return
-        transaction = transaction_of(connection)
-        assert transaction is not None, "no write transaction is active on this connection"
-        prepared = self._prepared_names.setdefault(transaction.driver, PreparedNames())
-        try:
-            super().run_and_commit(connection, prepared.prepare(statements))
-        except (SessionChanged, DBAPIError) as error:
-            self._uses_prepared_statements = not isinstance(
-                translate_error(error, self.fault_of), SessionChanged
-            )
-            raise
-        prepared.confirm()
+        return self._receive(connection)
 
     def send_head_query(self, connection: Any) -> None:
-        connection.pgconn.send_query_prepared(_HEAD_STATEMENT, None)
+        connection.pgconn.send_query(QUERY.encode())
 
     def receive_head(self, connection: Any) -> Sequence[Any]:
-        row: Sequence[Any] = _rows(connection, _last_result(connection.pgconn))[0]
+        row: Sequence[Any] = self._receive(connection)[0][0]
         return row
 
-    def execute_query(self, connection: Any, statement: Statement) -> list[Any]:
-        # The driver prepares the statement after a few runs.
-        cursor = connection.execute(statement.sql, statement.values)
-        rows: list[Any] = cursor.fetchmany(ROWS_PER_YIELD)
-        while len(rows) < cursor.rowcount:
-            yield_to_requests()
-            rows += cursor.fetchmany(ROWS_PER_YIELD)
+    def _receive(self, connection: Any) -> list[list[Any]]:
+        """Return the rows of each statement of the message that was sent.
+
+        libpq's own functions that wait would block the thread, and under gevent every other request with it.
+        """
+        libpq = connection.pgconn
+        try:
+            # A non-blocking send takes only as much as fits into the socket's buffer. Input is read meanwhile, because
+            # a server whose results are not read stops reading.
+            while libpq.flush():
+                self._runtime.wait_for_input_or_output_space(libpq.socket, RESULT_SECONDS)
+                libpq.consume_input()
+            libpq.consume_input()  # the result may have arrived already
+            results = []
+            while True:
+                while libpq.is_busy():
+                    self._runtime.wait_for_input(libpq.socket, RESULT_SECONDS)
+                    libpq.consume_input()
+                result = libpq.get_result()
+                if result is None:
+                    break
+                results.append(result)
+        except TimeoutError:
+            raise psycopg.OperationalError(_NO_RESULT) from None
+        return [self._rows(libpq, result) for result in results]
+
+    def _rows(self, libpq: Any, result: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a result with integers and texts. Errors are raised as psycopg raises them."""
+        if result.status not in _SUCCESS:
+            if libpq.status != psycopg.pq.ConnStatus.OK:
+                raise psycopg.OperationalError(libpq.get_error_message() or "The connection was lost.")
+            raise psycopg.errors.error_from_result(result, "utf-8")
+        columns = [(column, result.ftype(column) in _INTEGER_TYPES) for column in range(result.nfields)]
+        rows: list[tuple[Any, ...]] = []
+        for row in range(result.ntuples):
+            rows.append(
+                tuple([_value(result.get_value(row, column), is_integer) for column, is_integer in columns])
+            )
+            if not len(rows) % ROWS_PER_YIELD:
+                self._runtime.yield_now()
         return rows
 
     def sequence_statements(self, table: str, rows: int) -> Sequence[Statement]:
@@ -280,60 +262,6 @@ def _with_deadline(steps: Generator[Any, int, T]) -> Generator[Any, int, T]:
     except StopIteration as end:
         result: T = end.value
         return result
-
-
-def _last_result(libpq: Any) -> Any:
-    """Return the last result of the message that was sent.
-
-    libpq's own functions that wait would block the thread, and under gevent every other request with it.
-    """
-    try:
-        _flush(libpq)
-        libpq.consume_input()  # the result may have arrived already
-        return _read_results(libpq)
-    except TimeoutError:
-        raise psycopg.OperationalError(_NO_RESULT) from None
-
-
-def _read_results(libpq: Any) -> Any:
-    last = None
-    while True:
-        while libpq.is_busy():
-            wait_for_input(libpq.socket, RESULT_SECONDS)
-            libpq.consume_input()
-        result = libpq.get_result()
-        if result is None:
-            return last
-        last = result
-
-
-def _flush(libpq: Any) -> None:
-    """Send all that libpq has buffered: a non-blocking send takes only as much as fits into the socket's buffer.
-
-    Input is read meanwhile, because a server whose results are not read stops reading.
-    """
-    while libpq.flush():
-        wait_for_input_or_output_space(libpq.socket, RESULT_SECONDS)
-        libpq.consume_input()
-
-
-def _rows(connection: Any, result: Any) -> list[tuple[Any, ...]]:
-    """Return the rows of a result with integers and texts. Errors are raised as psycopg raises them."""
-    if result.status not in _SUCCESS:
-        if connection.pgconn.status != psycopg.pq.ConnStatus.OK:
-            raise psycopg.OperationalError(
-                connection.pgconn.get_error_message() or "The connection was lost."
-            )
-        raise psycopg.errors.error_from_result(result, "utf-8")
-    columns = [(column, result.ftype(column) in _INTEGER_TYPES) for column in range(result.nfields)]
-    rows: list[tuple[Any, ...]] = []
-    for row in range(result.ntuples):
-        rows.append(
-            tuple([_value(result.get_value(row, column), is_integer) for column, is_integer in columns])
-        )
-        if not len(rows) % ROWS_PER_YIELD:
-            yield_to_requests()
-    return rows
 
 
 def _value(content: bytes | None, is_integer: bool) -> Any:

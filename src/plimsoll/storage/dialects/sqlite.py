@@ -15,23 +15,18 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.pool import QueuePool
+from sqlalchemy import URL, Connection, create_engine, event
+from sqlalchemy.pool import NullPool
 
 from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
-from plimsoll.runtime.scheduling import (
-    InlineOrOffload,
-    PeriodicYield,
-    offload,
-    yield_to_requests,
-)
+from plimsoll.fast_paths import FastPaths
+from plimsoll.runtime.base import Runtime
 from plimsoll.storage.dialects.base import DatabaseOptions, UnusableDatabaseError
-from plimsoll.storage.dialects.connection_cache import CachedConnection, ConnectionCache
 from plimsoll.storage.dialects.errors import as_sqlalchemy_error
 from plimsoll.storage.dialects.forks import reset_after_fork
-from plimsoll.storage.dialects.transaction import raise_commit_outcome, transaction_of
+from plimsoll.storage.dialects.pool import ConnectionPool, PooledConnection, Role
+from plimsoll.storage.dialects.statements import COMMIT, CommitFailed, OneByOneSender, run_statement
 from plimsoll.storage.dialects.write_queue import WriteQueue
-from plimsoll.storage.dialects.writers import WriteConnections, send_nothing
 from plimsoll.storage.errors import (
     Busy,
     CannotOpenFile,
@@ -45,6 +40,7 @@ from plimsoll.storage.errors import (
 )
 from plimsoll.storage.head import HEAD_GUARD, QUERY, Head
 from plimsoll.storage.sql import Statement, query
+from plimsoll.storage.transaction import Transaction
 
 # Writers of Plimsoll wait in the WriteQueue, so only another program (a shell, a backup) makes SQLite itself wait.
 BUSY_SECONDS = 15.0
@@ -55,15 +51,11 @@ CHECKPOINT_PAGES = 8_000
 """Half of that size. Claims change the same pages again and again; a checkpoint copies each page once."""
 WRITER_CACHE_KIB = 16_384
 """A claim writes a page of every index, each time another one."""
-SLOW_COMMIT_SECONDS = 0.003
-"""On a disk with a write cache a commit takes a tenth of that."""
-
 MANY_STATEMENTS = 50
 """A batch of common size has ten. A batch with more than this is committed in another thread."""
-ROWS_PER_YIELD = 1_000
-"""Rows that are read before a yield to other requests: SQLite finds them one by one in this thread."""
-
 IDLE_READERS = 8
+
+_BEGIN, _BEGIN_IMMEDIATE = Statement("BEGIN"), Statement("BEGIN IMMEDIATE")
 
 _FAULTS: dict[int, type[DatabaseFault]] = {
     sqlite3.SQLITE_BUSY: Busy,
@@ -88,33 +80,40 @@ _NO_WAL = (
 
 
 class SQLite:
-    """One SQLite file: a pool of read connections, one write connection, and a probe that detects commits."""
+    """One SQLite file: a pool of connections, and a probe that detects commits."""
 
-    def __init__(self, url: URL, options: DatabaseOptions) -> None:
+    commits_in_background = False
+
+    def __init__(self, url: URL, options: DatabaseOptions, runtime: Runtime, _: FastPaths) -> None:
         self.path = _file_path(url)
         self.where = str(self.path)
-        self._url = url.set(database=self.where)
         self._options = options
-        self._commit = InlineOrOffload(SLOW_COMMIT_SECONDS)
+        self._runtime = runtime
+        self._sender = _Sender(runtime)
+        self._engine = create_engine(
+            url.set(database=self.where),
+            poolclass=NullPool,
+            pool_reset_on_return=None,
+            connect_args={
+                "timeout": BUSY_SECONDS,
+                "check_same_thread": False,
+                "isolation_level": None,  # the driver begins no transaction by itself
+            },
+        )
+        event.listen(self._engine, "do_connect", lambda *_: self._make_directory())
         self._create_connections()
         reset_after_fork(self)
 
     def _create_connections(self) -> None:
         # No limit: there are as many readers as threads, and a limit would only make one of them fail.
-        idle_readers = self._options.max_pool_size or IDLE_READERS
-        self._read_engine = self._engine(_set_up_reader, idle_readers, max_overflow=-1)
-        event.listen(self._read_engine, "begin", _begin_reading)
-        self._point_query_connections = ConnectionCache(
-            self._read_engine, lambda: CachedConnection(self._read_engine.raw_connection()), idle_readers
+        self._pool = ConnectionPool(
+            self._engine,
+            readers=Role(_set_up_reader, self._options.max_pool_size or IDLE_READERS),
+            writers=Role(self._set_up_writer, 1),
+            is_lost=_never,
+            is_disconnect=_never,
         )
-        # `write` and `Transaction` begin and end transactions; for SQLAlchemy each statement is one.
-        self._write_engine = self._engine(
-            self._set_up_writer, 1, max_overflow=0, isolation_level="AUTOCOMMIT"
-        )
-        for method in ("do_commit", "do_rollback"):
-            setattr(self._write_engine.dialect, method, send_nothing)
-        self._write_connections = WriteConnections(self._write_engine, self.fault_of)
-        self._write_queue = WriteQueue(self.path.with_name(self.path.name + ".writers"))
+        self._write_queue = WriteQueue(self.path.with_name(self.path.name + ".writers"), self._runtime)
         self._probe: sqlite3.Connection | None = None
         self._probe_lock = threading.Lock()
         self._last_head: tuple[int, Head] | None = None
@@ -124,77 +123,47 @@ class SQLite:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
-        with self._read_engine.connect() as connection, connection.begin():
-            yield connection
+        with self._pool.connection(self._pool.readers) as pooled:
+            self._run(pooled, _BEGIN)
+            yield pooled.sqlalchemy_connection()
+            self._run(pooled, COMMIT)
+            pooled.is_clean = True
 
     # A read transaction costs SQLite nothing.
     read_single_query = read
 
     @contextlib.contextmanager
-    def write(self, expected: Head | None = None) -> Iterator[Connection]:
+    def transaction(self, expected: Head | None = None) -> Iterator[Transaction]:
         self._make_directory()
-        with self._write_queue.acquired():
-            transaction = self._write_connections.transaction(expected)
-            with transaction as connection:
-                try:
-                    transaction.driver.execute("BEGIN IMMEDIATE")
-                    transaction.begun = True
-                    if (
-                        expected is not None
-                        and Head(*transaction.driver.execute(QUERY).fetchone()) != expected
-                    ):
-                        raise HeadMoved
-                except sqlite3.Error as error:
-                    raise as_sqlalchemy_error(error, connection.dialect) from error
-                yield connection
+        with (
+            self._write_queue.acquired(),
+            self._pool.connection(self._pool.writers) as pooled,
+            Transaction(
+                pooled,
+                self._sender,
+                self.fault_of,
+                begin=(_BEGIN_IMMEDIATE,),
+                lock_head_query=Statement(QUERY),  # BEGIN IMMEDIATE has locked the whole file
+                expected=expected,
+            ) as transaction,
+        ):
+            yield transaction
 
-    def change_schema(self) -> contextlib.AbstractContextManager[Connection]:
+    def change_schema(self) -> contextlib.AbstractContextManager[Transaction]:
         # SQLite's DDL is transactional, and its write lock covers a file without any table.
-        return self.write()
-
-    def run_queries(self, connection: Connection, queries: Sequence[Statement]) -> list[list[Any]]:
-        driver = _driver_connection(connection)
-        try:
-            return [_fetch(driver.execute(*each)) for each in queries]
-        except sqlite3.Error as error:
-            raise as_sqlalchemy_error(error, connection.dialect) from error
+        return self.transaction()
 
     def select_in(self, sql: str, values: Sequence[Any]) -> list[Any]:
-        cached, dialect = self._point_query_connections.take(), self._read_engine.dialect
-        try:
-            rows = _fetch(cached.driver.execute(*query(dialect, sql, values)))
-        except BaseException as error:
-            cached.connection.invalidate()
-            if isinstance(error, sqlite3.Error):
-                raise as_sqlalchemy_error(error, dialect) from error
-            raise
-        self._point_query_connections.put_back(cached)
-        return rows
+        with self._pool.connection(self._pool.readers) as pooled:
+            rows = self._run(pooled, query(pooled.dialect, sql, values))
+            pooled.is_clean = True
+            return rows
 
-    def run_and_commit(self, connection: Connection, statements: Sequence[Statement]) -> None:
-        transaction = transaction_of(connection)
-        assert transaction is not None, "no write transaction is active on this connection"
-        driver: sqlite3.Connection = transaction.driver
+    def _run(self, pooled: PooledConnection, statement: Statement) -> list[Any]:
         try:
-            yield_if_due = PeriodicYield()
-            for each in statements:
-                driver.execute(*each)
-                yield_if_due()
-            try:
-                if len(statements) > MANY_STATEMENTS:
-                    offload(lambda: driver.execute("COMMIT"))
-                else:
-                    self._commit.run(lambda: driver.execute("COMMIT"))  # waits for the disk
-            except Exception as error:
-                raise_commit_outcome(as_sqlalchemy_error(error, connection.dialect), self.fault_of)
-                raise
+            return run_statement(pooled.driver, statement, self._runtime.yield_now)
         except sqlite3.Error as error:
-            raise as_sqlalchemy_error(error, connection.dialect) from error
-        transaction.committed = True
-
-    @property
-    def commits_in_background(self) -> bool:
-        return self._commit.is_offloading
+            raise as_sqlalchemy_error(error, pooled.dialect) from error
 
     @property
     def is_multi_primary(self) -> bool:
@@ -202,9 +171,6 @@ class SQLite:
 
     def sequence_statements(self, table: str, rows: int) -> Sequence[Statement]:
         return ()
-
-    def lock_head_query(self) -> Statement:
-        return Statement(QUERY)  # BEGIN IMMEDIATE has locked the whole file
 
     def start_head_query(self) -> Callable[[], Head]:
         head = self._head()
@@ -227,10 +193,7 @@ class SQLite:
         return None if kind is None else kind(error)
 
     def dispose(self) -> None:
-        self._point_query_connections.close_idle()
-        self._read_engine.dispose()
-        self._write_connections.close_idle()
-        self._write_engine.dispose()
+        self._pool.close_idle()
         self._write_queue.close()
         with self._probe_lock:
             if self._probe is not None:
@@ -248,30 +211,6 @@ class SQLite:
         if not self.path.parent.is_dir():
             self.path.parent.mkdir(parents=True, exist_ok=True)
 
-    def _engine(
-        self,
-        set_up: Callable[[sqlite3.Connection], None],
-        pool_size: int,
-        max_overflow: int,
-        **options: Any,
-    ) -> Engine:
-        engine = create_engine(
-            self._url,
-            poolclass=QueuePool,
-            pool_size=pool_size,
-            max_overflow=max_overflow,
-            pool_use_lifo=True,
-            connect_args={
-                "timeout": BUSY_SECONDS,
-                "check_same_thread": False,
-                "isolation_level": None,  # the driver begins no transaction by itself
-            },
-            **options,
-        )
-        event.listen(engine, "do_connect", lambda *_: self._make_directory())
-        event.listen(engine, "connect", lambda connection, _: set_up(connection))
-        return engine
-
     def _set_up_writer(self, connection: sqlite3.Connection) -> None:
         # The reference runs without foreign key enforcement on SQLite, so one of its databases may have rows that
         # enforcement would refuse to change. It stays off; `plimsoll db verify` lists such rows.
@@ -287,13 +226,7 @@ class SQLite:
 
     def reset_in_child(self) -> object:
         # SQLite connections must not be used on both sides of a fork.
-        parents = (
-            self._read_engine,
-            self._point_query_connections,
-            self._write_engine,
-            self._write_connections,
-            self._probe,
-        )
+        parents = self._pool, self._probe
         self._write_queue.close_in_child()
         self._create_connections()
         return parents
@@ -303,27 +236,23 @@ def _set_up_reader(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA query_only = ON")
 
 
-def _fetch(cursor: sqlite3.Cursor) -> list[Any]:
-    """Return all rows. Yields to other requests after every thousand rows."""
-    rows: list[Any] = cursor.fetchmany(ROWS_PER_YIELD)
-    while len(rows) and not len(rows) % ROWS_PER_YIELD:
-        yield_to_requests()
-        chunk = cursor.fetchmany(ROWS_PER_YIELD)
-        if not chunk:
-            break
-        rows += chunk
-    return rows
+def _never(_: Any) -> bool:
+    """A file is not lost as a connection to a server is."""
+    return False
 
 
-def _begin_reading(connection: Connection) -> None:
-    # Directly on the driver: this cannot fail, and through SQLAlchemy it takes longer than the whole read.
-    _driver_connection(connection).execute("BEGIN")
+class _Sender(OneByOneSender):
+    """Sends statements one by one, and commits a long transaction in another thread: it waits for the disk."""
 
-
-def _driver_connection(connection: Connection) -> sqlite3.Connection:
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)
-    return driver
+    def commit(self, connection: sqlite3.Connection, statements: Sequence[Statement]) -> None:
+        if len(statements) <= MANY_STATEMENTS:
+            super().commit(connection, statements)
+            return
+        self.run(connection, statements)
+        try:
+            self._runtime.offload(lambda: connection.execute(COMMIT.sql))
+        except Exception as error:
+            raise CommitFailed(error) from error
 
 
 def _file_path(url: URL) -> Path:

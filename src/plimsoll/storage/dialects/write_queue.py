@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from plimsoll.runtime.scheduling import offload
+from plimsoll.runtime.base import Runtime
 
 
 class WriteQueue:
@@ -26,8 +26,9 @@ class WriteQueue:
     (With the write lock alone, the longest wait of four busy processes was 700 ms; with both it is 14 ms.)
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, runtime: Runtime) -> None:
         self._path = path
+        self._runtime = runtime
         self._threads = threading.Lock()
         self._holder: int | None = None
         self._next_writer_lock: int | None = None
@@ -70,9 +71,9 @@ class WriteQueue:
         if self._next_writer_lock is None or self._write_lock is None:
             self._next_writer_lock = self._open(".next")
             self._write_lock = self._open("")
-        _lock(self._next_writer_lock)
+        self._lock(self._next_writer_lock)
         try:
-            _lock(self._write_lock)
+            self._lock(self._write_lock)
         finally:
             fcntl.flock(self._next_writer_lock, fcntl.LOCK_UN)
         return self._write_lock
@@ -81,9 +82,8 @@ class WriteQueue:
         # The umask decides, as for SQLite's files: a process that may write the database may also lock it.
         return os.open(f"{self._path}{suffix}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
 
-
-def _lock(file: int) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        offload(lambda: fcntl.flock(file, fcntl.LOCK_EX))
+    def _lock(self, file: int) -> None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._runtime.offload(lambda: fcntl.flock(file, fcntl.LOCK_EX))

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Messages of several statements, with the values written into the SQL, and their results."""
+"""Sends several statements as one message, with the values written into the SQL: one round trip for all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
-from plimsoll.runtime.scheduling import PeriodicYield
+from plimsoll.runtime.base import Runtime
+from plimsoll.storage.dialects.statements import COMMIT, CommitFailed
 from plimsoll.storage.errors import StatementTooLong
 from plimsoll.storage.sql import Statement
 
@@ -34,26 +35,68 @@ _FORMATS: Mapping[type, str] = {
 _FORMATS_OF_QUOTED = {**_FORMATS, str: "%s"}
 
 
-def build_messages(statements: Sequence[Statement], quote: Quote, limit: int) -> Iterator[str]:
-    """Write statements into as few messages as the server's limit in bytes allows.
+class MessageConnection(Protocol):
+    """Operations of a server's dialect on messages."""
 
-    A message is rendered when it is taken, so that a large write is in memory only once. Raises StatementTooLong if one statement alone is longer than that.
+    def execute_message(self, connection: Any, message: str) -> list[list[Any]]:
+        """Run a message of several statements on a driver connection. Return the rows of each statement."""
+
+    def max_message_bytes(self, connection: Any) -> int:
+        """Return how long a message the server accepts on a driver connection."""
+
+    def quote(self, connection: Any) -> Quote:
+        """Return the function that quotes a text by the rules of this driver connection."""
+
+
+class MultiStatementSender:
+    """Sends statements in as few messages as the server's limit allows; the last one contains the COMMIT."""
+
+    def __init__(self, server: MessageConnection, runtime: Runtime) -> None:
+        self._server = server
+        self._runtime = runtime
+
+    def run(self, connection: Any, statements: Sequence[Statement]) -> list[list[Any]]:
+        results: list[list[Any]] = []
+        for message in self._messages(connection, statements):
+            results += self._server.execute_message(connection, message)
+        return results
+
+    def commit(self, connection: Any, statements: Sequence[Statement]) -> None:
+        messages = self._messages(connection, [*statements, COMMIT])
+        last = next(messages)
+        for message in messages:
+            self._server.execute_message(connection, last)
+            last = message
+        try:
+            self._server.execute_message(connection, last)
+        except Exception as error:
+            raise CommitFailed(error) from error
+
+    def _messages(self, connection: Any, statements: Sequence[Statement]) -> Iterator[str]:
+        quote, limit = self._server.quote(connection), self._server.max_message_bytes(connection)
+        return build_messages(statements, quote, limit, self._runtime.periodic_yield())
+
+
+def build_messages(
+    statements: Sequence[Statement], quote: Quote, limit: int, pause: Callable[[], None]
+) -> Iterator[str]:
+    """Write statements into as few messages as the server's limit in bytes allows. Calls `pause` between statements.
+
+    A message is rendered when it is taken, so that a large write is in memory only once. Raises StatementTooLong if
+    one statement alone is longer than that.
     """
+    if not statements:
+        return iter(())
     if sum(map(_count_values, statements)) <= FEW_VALUES:
         sqls, values = zip(*statements, strict=True)
         message = render_statement(Statement(";".join(sqls), [*chain.from_iterable(values)]), quote)
         if length_in_bytes(message) <= min(MAX_MESSAGE_BYTES, limit):
             return iter([message])
-    return join_statements((render_statement(each, quote) for each in statements), limit)
+    return _join((render_statement(each, quote) for each in statements), limit, pause)
 
 
-def join_statements(texts: Iterable[str], limit: int) -> Iterator[str]:
-    """Join statements into messages of at most `limit` bytes. Yields to other requests between statements.
-
-    Raises StatementTooLong if one statement is longer than that.
-    """
+def _join(texts: Iterable[str], limit: int, pause: Callable[[], None]) -> Iterator[str]:
     current: list[str] = []
-    yield_if_due = PeriodicYield()
     room = max_bytes = min(MAX_MESSAGE_BYTES, limit)
     for text in texts:
         length = length_in_bytes(text) + 1
@@ -64,7 +107,7 @@ def join_statements(texts: Iterable[str], limit: int) -> Iterator[str]:
             current, room = [], max_bytes
         current.append(text)
         room -= length
-        yield_if_due()
+        pause()
     yield ";".join(current)
 
 

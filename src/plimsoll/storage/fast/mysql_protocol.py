@@ -12,14 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
-from struct import Struct
 from typing import Any
 
 from pymysql import err
 from pymysql.connections import Connection
 from pymysql.constants import COMMAND, CR, FIELD_TYPE, SERVER_STATUS
-
-from plimsoll.runtime.scheduling import yield_to_requests
 
 _OK, _NULL, _END, _ERROR = 0x00, 0xFB, 0xFE, 0xFF
 _MAX_END_PACKET = 9
@@ -27,10 +24,8 @@ _MAX_END_PACKET = 9
 _MAX_PACKET = 0xFFFFFF
 _RECEIVE_BYTES = 1 << 14
 _ROWS_PER_YIELD = 500
-"""Rows that are read before a yield to other requests."""
-_QUERY, _PREPARE = bytes((COMMAND.COM_QUERY,)), bytes((COMMAND.COM_STMT_PREPARE,))
-_EXECUTE = bytes((COMMAND.COM_STMT_EXECUTE,))
-_NO_CURSOR_ONE_ITERATION = b"\0\1\0\0\0"
+"""Rows that are read before a pause, in which other requests run."""
+_QUERY = bytes((COMMAND.COM_QUERY,))
 _MORE = SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS
 
 
@@ -52,11 +47,15 @@ _READERS: dict[int, Callable[[bytes], Any]] = {
 }
 
 
-def execute_message(connection: Connection[Any], message: str) -> list[list[tuple[Any, ...]]]:
-    """Run a message of statements. Return the rows of each statement; the first error is raised and ends it."""
-    stream = _Stream(connection)
-    stream.send(message.encode())
-    return _read_results(stream)
+def execute_message(
+    connection: Connection[Any], message: str, pause: Callable[[], None]
+) -> list[list[tuple[Any, ...]]]:
+    """Run a message of statements. Return the rows of each statement; the first error is raised and ends it.
+
+    Calls `pause` after each few hundred rows.
+    """
+    send_message(connection, message)
+    return receive_results(connection, pause)
 
 
 def send_message(connection: Connection[Any], message: str) -> None:
@@ -64,94 +63,12 @@ def send_message(connection: Connection[Any], message: str) -> None:
     _Stream(connection).send(message.encode())
 
 
-def receive_results(connection: Connection[Any]) -> list[list[tuple[Any, ...]]]:
+def receive_results(connection: Connection[Any], pause: Callable[[], None]) -> list[list[tuple[Any, ...]]]:
     """Return the rows of each statement of the message that was sent."""
-    return _read_results(_Stream(connection))
-
-
-class PreparedQuery:
-    """A prepared statement without parameters that returns one row of big integers.
-
-    Its results differ only in the integers. The bytes before them are remembered from the first result, and later
-    results are compared with them instead of parsed.
-    """
-
-    __slots__ = ("_columns", "_connection", "_execute_packet", "_integers", "_prefix", "_row")
-
-    def __init__(self, connection: Connection[Any], query: str) -> None:
-        stream = _Stream(connection)
-        stream.send(query.encode(), _PREPARE)
-        prepared = stream.read_packet()
-        self._connection = connection
-        self._columns = int.from_bytes(prepared[5:7], "little")
-        for _ in range(self._columns + 1):  # the columns, and the packet that ends them
-            stream.read_packet()
-        stream.finish(connection.server_status)
-        self._execute_packet = _frame_packet(0, _EXECUTE + prepared[1:5] + _NO_CURSOR_ONE_ITERATION)
-        # Before the values: the type of the packet, and the bitmap of NULL columns, which begins with two unused bits.
-        header = 1 + (self._columns + 9) // 8
-        self._row = Struct(f"<{header}x{self._columns}q")
-        self._prefix = b""
-        self._integers = Struct(f"<{self._columns}q7xH")
-        """The integers, and the server status in the packet that ends the result."""
-
-    def send(self) -> None:
-        _Stream(self._connection).write(self._execute_packet)
-
-    def receive(self) -> tuple[Any, ...]:
-        stream = _Stream(self._connection)
-        content = stream.read_after(self._prefix, self._integers.size) if self._prefix else None
-        if content is None:
-            return self._read(stream)
-        *row, status = self._integers.unpack(content)
-        stream.finish(status)
-        return tuple(row)
-
-    def _read(self, stream: _Stream) -> tuple[Any, ...]:
-        """Read the result packet by packet, and remember its prefix."""
-        # The number of columns, each column, the end of the columns, and the row.
-        packets = [stream.read_packet() for _ in range(1 + self._columns + 1 + 1)]
-        row = self._row.unpack(packets[-1])
-        end = stream.read_packet()
-        stream.finish(end[3] | end[4] << 8)
-        framed = b"".join(_frame_packet(number, packet) for number, packet in enumerate(packets, 1))
-        self._prefix = framed[: -8 * self._columns]
-        return row
-
-
-class UnpreparedQuery:
-    """The same query where the server cannot prepare it: it parses the query each time."""
-
-    __slots__ = ("_connection", "_query")
-
-    def __init__(self, connection: Connection[Any], query: str) -> None:
-        self._connection = connection
-        self._query = query
-
-    def send(self) -> None:
-        send_message(self._connection, self._query)
-
-    def receive(self) -> tuple[Any, ...]:
-        ((row,),) = receive_results(self._connection)
-        return row
-
-
-def prepare_query(connection: Connection[Any], query: str) -> PreparedQuery | UnpreparedQuery:
-    """Return a query for one row of big integers, as a prepared statement if the server can prepare it."""
-    try:
-        return PreparedQuery(connection, query)
-    except (
-        err.OperationalError
-    ):  # the limit of prepared statements is reached, or a proxy in between does not support them
-        if not connection.open:
-            raise
-        return UnpreparedQuery(connection, query)
-
-
-def _read_results(stream: _Stream) -> list[list[tuple[Any, ...]]]:
+    stream = _Stream(connection)
     results, status = [], _MORE
     while status & _MORE:
-        rows, status = _read_result(stream)
+        rows, status = _read_result(stream, pause)
         results.append(rows)
     stream.finish(status)
     return results
@@ -174,7 +91,7 @@ def _quoted_without_backslashes(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _read_result(stream: _Stream) -> tuple[list[tuple[Any, ...]], int]:
+def _read_result(stream: _Stream, pause: Callable[[], None]) -> tuple[list[tuple[Any, ...]], int]:
     """Return the rows of one statement, and the server status after it."""
     packet = stream.read_packet()
     if packet[0] == _OK:
@@ -190,7 +107,7 @@ def _read_result(stream: _Stream) -> tuple[list[tuple[Any, ...]], int]:
             return rows, packet[3] | packet[4] << 8
         rows.append(_row(packet, readers))
         if not len(rows) % _ROWS_PER_YIELD:
-            yield_to_requests()
+            pause()
 
 
 def _row(packet: bytes, readers: list[Callable[[bytes], Any]]) -> tuple[Any, ...]:
@@ -238,28 +155,19 @@ class _Stream:
         self._buffer = b""
         self._at = 0
 
-    def send(self, message: bytes, command: bytes = _QUERY) -> None:
-        content = command + message
+    def send(self, message: bytes) -> None:
+        content = _QUERY + message
         # A packet of maximal length is followed by another one, which may be empty.
         for number, at in enumerate(range(0, len(content) + 1, _MAX_PACKET)):
-            self.write(_frame_packet(number, content[at : at + _MAX_PACKET]))
+            self._write(_frame_packet(number, content[at : at + _MAX_PACKET]))
 
-    def write(self, packet: bytes) -> None:
+    def _write(self, packet: bytes) -> None:
         try:
             sent = self._socket.send(packet)
             if sent < len(packet):
                 self._socket.sendall(packet[sent:])
         except OSError as error:
             raise self._lost(CR.CR_SERVER_GONE_ERROR, error) from error
-
-    def read_after(self, prefix: bytes, length: int) -> bytes | None:
-        """Return the bytes after this prefix if the buffer is the prefix and this many bytes; else None, unread."""
-        if not self._buffer:
-            self._fill(1)
-        if len(self._buffer) != len(prefix) + length or not self._buffer.startswith(prefix):
-            return None
-        self._at = len(self._buffer)
-        return self._buffer[-length:]
 
     def read_packet(self) -> bytes:
         content = b""

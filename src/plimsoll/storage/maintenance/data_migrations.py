@@ -9,8 +9,8 @@ their memory contains providers and the usage of each owner.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Connection, func, insert, inspect, select, update
 
@@ -19,6 +19,7 @@ from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
 from plimsoll.storage.lookup_tables import LookupSession, LookupTable, LookupTables
+from plimsoll.storage.sql import Statement, utc_now
 from plimsoll.storage.tables import allocations, consumers, head, resource_providers
 
 OPERATION = "online_data_migrations"
@@ -46,17 +47,13 @@ class MigrationCount:
         return MigrationCount(self.found + other.found, self.done + other.done)
 
 
-def _utcnow() -> datetime:
-    return datetime.now(UTC).replace(tzinfo=None)
-
-
 @dataclass(frozen=True, slots=True)
 class MigrationSettings:
     """The owner of consumers without a row, and the clock."""
 
     incomplete_project_id: str
     incomplete_user_id: str
-    now: Callable[[], datetime] = field(default=_utcnow)
+    now: Callable[[], datetime] = utc_now
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,15 +127,18 @@ def run_batch(db: Database, limit: int, settings: MigrationSettings) -> Migratio
 
 
 def _run(db: Database, migration: Migration, limit: int, settings: MigrationSettings) -> MigrationCount:
-    with db.write() as connection:
+    with db.transaction() as transaction:
+        connection = transaction.connection
         # A database without our tables has no head, and no service of ours that would have to reload.
-        head_before = changes.lock_head(connection) if inspect(connection).has_table(head.name) else None
+        head_before = transaction.lock_head() if inspect(connection).has_table(head.name) else None
         outcome = migration(connection, limit, settings)
+        last: list[Statement] = []
         if outcome.done and head_before is not None:
             change = Change(head_before.seq + 1, settings.now(), Actor(), OPERATION, RELOAD)
-            changes.append(connection, [change], head_before, changes.new_mark())
+            last = changes.append_statements(transaction.dialect, [change], head_before, changes.new_mark())
+        transaction.commit(last)
         return outcome
 
 
 def _row_id(connection: Connection, table: LookupTable, name: str, now: datetime) -> int:
-    return LookupSession(connection, now).entries(table, {name})[name].id
+    return LookupSession(lambda: connection, now).entries(table, {name})[name].id

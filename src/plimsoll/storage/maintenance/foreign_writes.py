@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Table, func, select
 
@@ -23,6 +23,7 @@ from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy
 from plimsoll.storage.maintenance.data_migrations import RELOAD
 from plimsoll.storage.schema import migrate
+from plimsoll.storage.sql import utc_now
 
 OPERATION = "outsiders.noticed"
 
@@ -82,15 +83,15 @@ def reload_workers(db: Database) -> bool:
 
     A second call does nothing.
     """
-    with db.write() as connection:
-        head = changes.lock_head(connection)
-        foreign = find(connection)
+    with db.transaction() as transaction:
+        head = transaction.lock_head()
+        foreign = find(transaction.connection)
         if foreign is None:
             return False
         # The other clock may be ahead: the next `find` must not report the same rows as newer than this change.
-        at = max(datetime.now(UTC).replace(tzinfo=None), foreign.newest_row)
+        at = max(utc_now(), foreign.newest_row)
         change = Change(head.seq + 1, at, Actor(), OPERATION, RELOAD)
-        changes.append(connection, [change], head, changes.new_mark())
+        transaction.commit(changes.append_statements(transaction.dialect, [change], head, changes.new_mark()))
         return True
 
 

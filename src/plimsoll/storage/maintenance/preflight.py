@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Table, func, select, text
 
 from plimsoll.domain.database_semantics import DatabaseSemantics
 from plimsoll.storage import tables as t
+from plimsoll.storage.dialects.mysql import is_galera
 from plimsoll.storage.schema import migrate
 
 # A worker process of `plimsoll serve`, memory that it shares with no other process, measured with psutil's USS on
@@ -80,11 +81,8 @@ def server(connection: Connection) -> ServerFacts:
             return ServerFacts("PostgreSQL", version)
         case "mysql" | "mariadb":
             version_text = str(connection.scalar(text("SELECT VERSION()")))
-            row = connection.execute(text("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'")).first()
             name = "MariaDB" if "mariadb" in version_text.lower() else "MySQL"
-            return ServerFacts(
-                name, version_text.partition("-")[0], is_galera=row is not None and row[1] == "ON"
-            )
+            return ServerFacts(name, version_text.partition("-")[0], is_galera=is_galera(connection))
         case _:
             return ServerFacts("SQLite", version)
 

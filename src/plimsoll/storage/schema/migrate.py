@@ -75,7 +75,8 @@ class InspectedSchema:
 
 def sync(db: Database) -> None:
     """Create missing tables. Raise SchemaError, and change nothing, if the schema is unknown."""
-    with db.change_schema() as connection:
+    with db.change_schema() as transaction:
+        connection = transaction.connection
         state = inspect_schema(connection)
         if state.revision is None and has_no_rows(connection, state):
             reference.create_all(connection)
@@ -83,6 +84,7 @@ def sync(db: Database) -> None:
         else:
             require_head_revision(state)
         _upgrade_own(connection)
+        transaction.commit()
 
 
 def is_current(db: Database) -> bool:
@@ -128,12 +130,14 @@ def stamp(db: Database, revision: str) -> None:
     belongs to another service: it raises a SchemaError, and the record stays.
     """
     resolved = _resolve(revision)
-    with db.change_schema() as connection:
+    with db.change_schema() as transaction:
+        connection = transaction.connection
         recorded = _revision(connection)
         if recorded is not None and recorded not in REFERENCE_REVISIONS:
             raise SchemaError(_UNKNOWN.format(revision=recorded, head=REFERENCE_HEAD))
         reference_version.create(connection, checkfirst=True)
         _set_revision(connection, resolved)
+        transaction.commit()
 
 
 def inspect_schema(connection: Connection) -> InspectedSchema:

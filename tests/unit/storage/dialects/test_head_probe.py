@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.runtime.scheduling import ACTIVE_REQUESTS
+from plimsoll.runtime.base import Runtime
+from plimsoll.runtime.threads import Threads
 from plimsoll.storage.dialects.head_probe import HeadProbe
 from plimsoll.storage.head import Head
 
@@ -44,22 +45,27 @@ def server() -> Server:
 
 
 @pytest.fixture
-def probe(server: Server) -> HeadProbe:
-    probe = HeadProbe(server.connect, Server.send, Server.receive)
+def runtime() -> Runtime:
+    return Threads()
+
+
+@pytest.fixture
+def probe(server: Server, runtime: Runtime) -> HeadProbe:
+    probe = HeadProbe(server.connect, Server.send, Server.receive, runtime)
     probe.wait_for(probe.start())  # from now on there is a connection
     return probe
 
 
-def test_a_single_request_sends_the_query_at_once(server: Server, probe: HeadProbe) -> None:
-    with ACTIVE_REQUESTS:
+def test_a_single_request_sends_the_query_at_once(server: Server, probe: HeadProbe, runtime: Runtime) -> None:
+    with runtime.active_requests:
         number = probe.start()
         assert server.sent == 2
         assert probe.wait_for(number) == Head(2, 0)
     assert server.sent == 2
 
 
-def test_several_active_requests_share_a_query(server: Server, probe: HeadProbe) -> None:
-    with ACTIVE_REQUESTS, ACTIVE_REQUESTS:
+def test_several_active_requests_share_a_query(server: Server, probe: HeadProbe, runtime: Runtime) -> None:
+    with runtime.active_requests, runtime.active_requests:
         numbers = [probe.start() for _ in range(3)]
         assert server.sent == 1
         assert [probe.wait_for(number) for number in numbers] == [Head(2, 0)] * 3
