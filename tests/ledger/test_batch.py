@@ -2,7 +2,6 @@
 
 """A batch of commands has the same result as the same commands one by one, however they depend on each other."""
 
-import contextlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -28,7 +27,6 @@ from plimsoll.ledger.command import Command, Ticket
 from plimsoll.ledger.group_commit import Lease
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
-from plimsoll.runtime.base import ConcurrencyGauge
 from plimsoll.storage import tables as t
 from plimsoll.storage.database import Database
 from plimsoll.storage.maintenance import integrity
@@ -93,6 +91,7 @@ def write(ledger: Ledger, commands: Sequence[Command], batch_size: int) -> list[
     for start in range(0, len(commands), batch_size):
         tickets = [Ticket(command, ledger.runtime) for command in commands[start : start + batch_size]]
         ledger._queue.extend(tickets)
+        ledger._last_batch_size = len(tickets)  # so that all are taken into one batch
         ledger._commit_lock.acquire(tickets[0])
         lease = Lease(ledger._commit_lock, ledger.runtime)
         ledger._write_batch(lease)
@@ -185,43 +184,37 @@ def test_a_late_command_in_a_batch_with_a_class_rename_uses_the_new_name(
     assert differences(ledger) == []
 
 
-@pytest.mark.parametrize(
-    ("at_work", "sizes"), [(0, [6]), (2, [2, 2, 2]), (5, [3, 3]), (8, [4, 2]), (99, [6])]
-)
-def test_a_batch_takes_half_of_the_active_requests_on_a_database_server(
-    ledgers: tuple[Ledger, Ledger], at_work: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("in_flight", "sizes"), [(0, [3, 3]), (2, [4, 2]), (6, [6]), (99, [6])])
+def test_a_batch_takes_half_of_the_queued_commands_and_those_in_flight_on_a_server(
+    ledgers: tuple[Ledger, Ledger], in_flight: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Database, "commits_in_background", True)
-    assert sizes_of_batches(ledgers[0], at_work, monkeypatch) == sizes
+    assert sizes_of_batches(ledgers[0], in_flight) == sizes
 
 
 def test_a_batch_takes_all_queued_commands_on_an_in_process_database(
     ledgers: tuple[Ledger, Ledger], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Database, "commits_in_background", False)
-    assert sizes_of_batches(ledgers[0], 5, monkeypatch) == [6]
+    assert sizes_of_batches(ledgers[0], 0) == [6]
 
 
-def sizes_of_batches(ledger: Ledger, at_work: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return the sizes of the batches in which six queued commands are written, with so many active requests."""
-    counted = ConcurrencyGauge()
-    monkeypatch.setattr(ledger.runtime, "active_requests", counted)
+def sizes_of_batches(ledger: Ledger, in_flight: int) -> list[int]:
+    """Return the sizes of the batches in which six queued commands are written, after a batch of this size."""
+    ledger._last_batch_size = in_flight
 
     def adds_provider(uuid: str) -> Command:
         return Command("test", ACTOR, lambda d: providers.add_provider(d, uuid, uuid, None))
 
     ledger._queue.extend(Ticket(adds_provider(uuid), ledger.runtime) for uuid in "abcdef")
     sizes = []
-    with contextlib.ExitStack() as active:
-        for _ in range(at_work):
-            active.enter_context(counted)
-        while ledger._queue:
-            before = len(ledger.world().providers)
-            ledger._commit_lock.acquire(ledger._queue[0])
-            lease = Lease(ledger._commit_lock, ledger.runtime)
-            ledger._write_batch(lease)
-            lease.release()
-            sizes.append(len(ledger.world().providers) - before)
+    while ledger._queue:
+        before = len(ledger.world().providers)
+        ledger._commit_lock.acquire(ledger._queue[0])
+        lease = Lease(ledger._commit_lock, ledger.runtime)
+        ledger._write_batch(lease)
+        lease.release()
+        sizes.append(len(ledger.world().providers) - before)
     return sizes
 
 

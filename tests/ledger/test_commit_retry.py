@@ -68,7 +68,8 @@ def start_thread(run: Callable[[], None]) -> threading.Thread:
 
 @contextmanager
 def while_commits_are_blocked(placement: Placement, submitter: Submitter) -> Iterator[None]:
-    """Commands submitted in this context queue up in this order, and are then written in one batch."""
+    """Up to three commands submitted in this context queue up in this order, and are then written in one batch."""
+    placement.ledger._last_batch_size = 3  # the limit of a batch is half of these and the queued ones
     with placement.ledger._retrier.block_commits():
         yield
         time.sleep(0.1)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
@@ -60,6 +61,8 @@ class Ledger:
         self.database = database
         self.runtime = runtime or database.runtime
         self._queue: deque[Ticket] = deque()
+        self._last_batch_size = 0
+        """Of the batch that was decided last. Changed by the holder of the group commit lock."""
         self._commit_lock = GroupCommitLock()
         responses = ResponseCache() if fast_paths.response_cache else ResponseCache(max_bytes=0)
         self._current = CurrentSnapshot(database, self.runtime, responses)
@@ -135,19 +138,21 @@ class Ledger:
     def _write_batch(self, lease: Lease) -> None:
         """Commit the queued tickets as the leader, then wake their waiters."""
         tickets: list[Ticket] = []
-        self._take_queued(tickets)
+        take_queued = partial(self._take_queued, in_flight=self._last_batch_size)
+        take_queued(tickets)
         try:
-            self._retrier.write(tickets, self._take_queued, lease)
+            self._retrier.write(tickets, take_queued, lease)
         finally:
             for ticket in tickets:
                 ticket.finish()
 
-    def _take_queued(self, tickets: list[Ticket]) -> list[Ticket]:
-        """Move tickets from the queue to the batch, up to its limit. The caller holds the group commit lock."""
+    def _take_queued(self, tickets: list[Ticket], in_flight: int) -> list[Ticket]:
+        """Move tickets from the queue to the batch, up to its limit. The caller holds the group commit lock.
+
+        `in_flight` is the size of the batch before.
+        """
         queue = self._queue
-        if not queue:
-            return []
-        room = self._batch_limit() - len(tickets)
+        room = self._batch_limit(len(queue) + len(tickets) + in_flight) - len(tickets)
         taken: list[Ticket] = []
         while queue and len(taken) < room:
             ticket = queue.popleft()
@@ -155,20 +160,16 @@ class Ledger:
             ticket.in_batch = True
             taken.append(ticket)
         tickets += taken
+        self._last_batch_size = len(tickets)
         return taken
 
-    def _batch_limit(self) -> int:
-        """Return the size of a batch: all queued commands if the database is in this process, else half the requests.
+    def _batch_limit(self, commands: int) -> int:
+        """Return the size of a batch: all queued commands if the database is in this process, else half of them.
 
-        With half, one batch is decided while the other is at the database. Without a limit nearly all requests end up
-        in one batch, and the database idles while it is decided. Recently finished requests count as well: most clients
-        send the next one soon. Two requests are always faster in one batch.
+        `commands` counts those of the batch in flight too: their clients send the next ones soon. With half, one batch is
+        decided while the other is at the database. Without a limit nearly all commands end up in one batch, and the
+        database idles while it is decided. Two commands are always faster in one batch.
         """
-        half = (
-            (self.runtime.active_requests.recent_maximum() + 1) // 2
-            if self.database.commits_in_background
-            else 0
-        )
-        if half > 2:
-            return min(half, MAX_BATCH)
-        return 2 if half else MAX_BATCH  # also under a server that does not count requests
+        if not self.database.commits_in_background:
+            return MAX_BATCH
+        return min(max(2, (commands + 1) // 2), MAX_BATCH)
