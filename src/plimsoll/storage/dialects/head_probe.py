@@ -2,8 +2,8 @@
 
 """Queries a database server for the head, and shares one query among all requests that wait for it.
 
-Every request needs this query. Queries are numbered. A single active request sends its query at once and receives the
-result later. With several active requests each one waits for the next query, which the first that waits sends.
+Every request needs this query. Queries are numbered. If none is in flight, a request sends its query at once and receives
+the result later. Otherwise it waits for the next query, which the first request that waits sends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from plimsoll.runtime.base import Runtime
 from plimsoll.storage.head import BEGINNING, Head
 
 
@@ -25,9 +24,7 @@ class HeadProbe:
         connect: Callable[[], Any],
         send: Callable[[Any], None],
         receive: Callable[[Any], Sequence[Any]],
-        runtime: Runtime,
     ) -> None:
-        self._runtime = runtime
         self._connect = connect
         self._send_on = send
         self._receive_on = receive
@@ -42,7 +39,7 @@ class HeadProbe:
 
     def start(self) -> int:
         """Send the query if that is possible without waiting. Return the number of the query to `wait_for`."""
-        if self._runtime.active_requests.count <= 1 and self._lock.acquire(False):
+        if self._lock.acquire(False):
             try:
                 if self._connection is not None and not self._is_pending:
                     self._send()

@@ -91,7 +91,7 @@ class ServerDialect(ABC):
             is_lost=self._is_lost,
             is_disconnect=self._is_disconnect,
         )
-        self._probe = HeadProbe(self._connect_probe, self.send_head_query, self.receive_head, self._runtime)
+        self._probe = HeadProbe(self._connect_probe, self.send_head_query, self.receive_head)
         self._startup_check = StartupCheck(self.where, options, self._inspect_server, self.fault_of)
         self._semantics = EXACT
 

@@ -51,8 +51,6 @@ CHECKPOINT_PAGES = 8_000
 """Half of that size. Claims change the same pages again and again; a checkpoint copies each page once."""
 WRITER_CACHE_KIB = 16_384
 """A claim writes a page of every index, each time another one."""
-MANY_STATEMENTS = 50
-"""A batch of common size has ten. A batch with more than this is committed in another thread."""
 IDLE_READERS = 8
 
 _BEGIN, _BEGIN_IMMEDIATE = Statement("BEGIN"), Statement("BEGIN IMMEDIATE")
@@ -242,12 +240,9 @@ def _never(_: Any) -> bool:
 
 
 class _Sender(OneByOneSender):
-    """Sends statements one by one, and commits a long transaction in another thread: it waits for the disk."""
+    """Sends statements one by one, and commits in another thread: a commit waits for the disk."""
 
     def commit(self, connection: sqlite3.Connection, statements: Sequence[Statement]) -> None:
-        if len(statements) <= MANY_STATEMENTS:
-            super().commit(connection, statements)
-            return
         self.run(connection, statements)
         try:
             self._runtime.offload(lambda: connection.execute(COMMIT.sql))

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.runtime.base import Runtime
-from plimsoll.runtime.threads import Threads
 from plimsoll.storage.dialects.head_probe import HeadProbe
 from plimsoll.storage.head import Head
 
@@ -45,31 +43,27 @@ def server() -> Server:
 
 
 @pytest.fixture
-def runtime() -> Runtime:
-    return Threads()
-
-
-@pytest.fixture
-def probe(server: Server, runtime: Runtime) -> HeadProbe:
-    probe = HeadProbe(server.connect, Server.send, Server.receive, runtime)
+def probe(server: Server) -> HeadProbe:
+    probe = HeadProbe(server.connect, Server.send, Server.receive)
     probe.wait_for(probe.start())  # from now on there is a connection
     return probe
 
 
-def test_a_single_request_sends_the_query_at_once(server: Server, probe: HeadProbe, runtime: Runtime) -> None:
-    with runtime.active_requests:
-        number = probe.start()
-        assert server.sent == 2
-        assert probe.wait_for(number) == Head(2, 0)
+def test_the_first_request_sends_the_query_at_once(server: Server, probe: HeadProbe) -> None:
+    number = probe.start()
+    assert server.sent == 2
+    assert probe.wait_for(number) == Head(2, 0)
     assert server.sent == 2
 
 
-def test_several_active_requests_share_a_query(server: Server, probe: HeadProbe, runtime: Runtime) -> None:
-    with runtime.active_requests, runtime.active_requests:
-        numbers = [probe.start() for _ in range(3)]
-        assert server.sent == 1
-        assert [probe.wait_for(number) for number in numbers] == [Head(2, 0)] * 3
+def test_requests_that_begin_while_a_query_is_in_flight_share_the_next_one(
+    server: Server, probe: HeadProbe
+) -> None:
+    numbers = [probe.start() for _ in range(4)]
     assert server.sent == 2
+    assert probe.wait_for(numbers[0]) == Head(2, 0)
+    assert [probe.wait_for(number) for number in numbers[1:]] == [Head(3, 0)] * 3
+    assert server.sent == 3
 
 
 def test_a_query_that_was_sent_before_a_request_began_is_not_used_for_it(
