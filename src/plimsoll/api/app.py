@@ -17,12 +17,7 @@ import orjson
 from oslo_config import cfg
 from oslo_middleware import CORS, HTTPProxyToWSGI
 
-from plimsoll.access import (
-    IdentityUnavailable,
-    Policy,
-    RemoteCallerRefused,
-    drop_client_identity_headers,
-)
+from plimsoll.access import IdentityUnavailable, Policy, RemoteCallerRefused, drop_client_identity_headers
 from plimsoll.access.loopback import record_peer_address
 from plimsoll.api import health
 from plimsoll.api.placement.application import PlacementApi

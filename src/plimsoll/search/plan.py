@@ -19,12 +19,7 @@ from plimsoll.domain.world import World
 from plimsoll.search import filters
 from plimsoll.search.budget import Budget
 from plimsoll.search.filters import FilterCounts, Step, apply_filters
-from plimsoll.search.index.bitset import (
-    NONE,
-    RowSet,
-    numbers_of,
-    rows_of_mask,
-)
+from plimsoll.search.index.bitset import NONE, RowSet, numbers_of, rows_of_mask
 from plimsoll.search.index.index import Index
 from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.search.slots import Slot, Supply, slots_of

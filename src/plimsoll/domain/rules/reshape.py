@@ -13,12 +13,7 @@ from collections.abc import Mapping
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
-from plimsoll.domain.rules.allocations import (
-    Claim,
-    apply_claims,
-    check_preconditions,
-    resolve_claims,
-)
+from plimsoll.domain.rules.allocations import Claim, apply_claims, check_preconditions, resolve_claims
 from plimsoll.domain.rules.inventories import put_inventories
 from plimsoll.domain.values import unhashable_value
 

@@ -20,13 +20,7 @@ from plimsoll.search.combine.backtrack import Choice, Combiner
 from plimsoll.search.combine.memo import join_by_shape, join_each
 from plimsoll.search.combine.tree_options import options_at
 from plimsoll.search.combine.vectorised import ChoiceTable
-from plimsoll.search.index.bitset import (
-    NONE,
-    Mask,
-    Numbers,
-    mask_of,
-    numbers_of,
-)
+from plimsoll.search.index.bitset import NONE, Mask, Numbers, mask_of, numbers_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
 from plimsoll.search.request import Order
@@ -81,12 +75,7 @@ class _Enumeration:
     """The enumeration of the choices of one plan."""
 
     def __init__(
-        self,
-        index: Index,
-        plan: Plan,
-        shuffle: np.random.Generator | None,
-        budget: Budget,
-        shape_memo: bool,
+        self, index: Index, plan: Plan, shuffle: np.random.Generator | None, budget: Budget, shape_memo: bool
     ) -> None:
         self.index = index
         self.plan = plan

@@ -36,11 +36,7 @@ class Options:
 
 
 def options_at(
-    index: Index,
-    plan: Plan,
-    anchors: Numbers,
-    budget: Budget,
-    shuffle: np.random.Generator | None = None,
+    index: Index, plan: Plan, anchors: Numbers, budget: Budget, shuffle: np.random.Generator | None = None
 ) -> list[Options]:
     """Return the options of each slot. Slots with the same supply share one object."""
     tree_of = np.full(index.size, -1, np.int64)

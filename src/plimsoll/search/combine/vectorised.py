@@ -52,10 +52,7 @@ class ChoiceTable:
         """Return a table without the truncated trees."""
         keep = ~self.truncated[self.tree]
         return replace(
-            self,
-            choices=self.choices[keep],
-            tree=self.tree[keep],
-            truncated=np.zeros_like(self.truncated),
+            self, choices=self.choices[keep], tree=self.tree[keep], truncated=np.zeros_like(self.truncated)
         )
 
 

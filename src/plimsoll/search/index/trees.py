@@ -9,14 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.search.index.bitset import (
-    NONE,
-    Numbers,
-    RowSet,
-    mask_of,
-    numbers_of,
-    rows_of_numbers,
-)
+from plimsoll.search.index.bitset import NONE, Numbers, RowSet, mask_of, numbers_of, rows_of_numbers
 from plimsoll.search.index.blocks import Column
 
 _MAX_CACHED_ROOTS = 64

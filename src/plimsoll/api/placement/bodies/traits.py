@@ -12,8 +12,7 @@ _TRAIT = {"type": "string", "minLength": 1, "maxLength": 255}
 
 SET = Body(
     ObjectSchema(
-        Field("traits", {"type": "array", "items": _TRAIT}),
-        Field("resource_provider_generation", GENERATION),
+        Field("traits", {"type": "array", "items": _TRAIT}), Field("resource_provider_generation", GENERATION)
     )
 )
 

@@ -34,9 +34,7 @@ def ensure(call: ApiRequest) -> Response:
         )
     term, is_new = traits.create(call.placement, call.actor, name)
     return Response(
-        201 if is_new else 204,
-        location=views.trait_path(term.name),
-        modified=latest((term.modified_at,)),
+        201 if is_new else 204, location=views.trait_path(term.name), modified=latest((term.modified_at,))
     )
 
 

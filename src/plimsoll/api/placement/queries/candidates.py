@@ -17,18 +17,9 @@ from plimsoll.api.placement.bodies.patterns import GROUP_NUMBER, GROUP_SUFFIX
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import Version
 from plimsoll.api.placement.queries import conditions
-from plimsoll.api.placement.queries.query import (
-    TEXT,
-    Query,
-    QueryParser,
-)
+from plimsoll.api.placement.queries.query import TEXT, Query, QueryParser
 from plimsoll.api.placement.schemas import Changed, Field, ObjectSchema
-from plimsoll.http.problems import (
-    BAD_PARAMETER,
-    DUPLICATE_PARAMETER,
-    MISSING_PARAMETER,
-    Problem,
-)
+from plimsoll.http.problems import BAD_PARAMETER, DUPLICATE_PARAMETER, MISSING_PARAMETER, Problem
 from plimsoll.search.request import AnyOf, CandidatesRequest, Conditions, Group
 
 _LIMIT = {"type": ["integer", "string"], "pattern": "^[1-9][0-9]*$", "minimum": 1, "minLength": 1}

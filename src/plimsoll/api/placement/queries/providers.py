@@ -7,11 +7,7 @@ from __future__ import annotations
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import Version
 from plimsoll.api.placement.queries import conditions
-from plimsoll.api.placement.queries.query import (
-    TEXT,
-    Query,
-    QueryParser,
-)
+from plimsoll.api.placement.queries.query import TEXT, Query, QueryParser
 from plimsoll.api.placement.schemas import Field, ObjectSchema
 from plimsoll.search.request import Conditions, ProvidersRequest
 

@@ -7,11 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plimsoll.api.placement.microversion import Version
-from plimsoll.api.placement.queries.query import (
-    TEXT,
-    Query,
-    QueryParser,
-)
+from plimsoll.api.placement.queries.query import TEXT, Query, QueryParser
 from plimsoll.api.placement.schemas import Field, ObjectSchema
 from plimsoll.http.problems import Problem
 

@@ -26,12 +26,7 @@ from plimsoll.http.response import encode_json
 from plimsoll.search.index.bitset import Numbers
 from plimsoll.search.index.selection import Selection
 from plimsoll.search.request import CandidatesRequest
-from plimsoll.search.result import (
-    Candidate,
-    CandidateList,
-    Candidates,
-    UniformCandidates,
-)
+from plimsoll.search.result import Candidate, CandidateList, Candidates, UniformCandidates
 
 _COMMA = b","
 

@@ -12,12 +12,7 @@ import orjson
 
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import Version
-from plimsoll.api.placement.views.json_cache import (
-    ChunkCache,
-    JsonCache,
-    JsonCachesByVariant,
-    with_commas,
-)
+from plimsoll.api.placement.views.json_cache import ChunkCache, JsonCache, JsonCachesByVariant, with_commas
 from plimsoll.bounded_cache import bounded_cache
 from plimsoll.domain.provider import Provider
 from plimsoll.fast_paths import ALL, FastPaths
