@@ -36,8 +36,10 @@ def _inventory(required: list[str], **further: Plain) -> Plain:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-ADD = Body(_inventory(["total", "resource_class"], resource_class={"type": "string", "pattern": NAME}))
-CHANGE = Body(_inventory(["total", "resource_provider_generation"]))
+ADD_INVENTORY = Body(
+    _inventory(["total", "resource_class"], resource_class={"type": "string", "pattern": NAME})
+)
+CHANGE_INVENTORY = Body(_inventory(["total", "resource_provider_generation"]))
 
 REPLACE_SHAPE: Plain = {
     "type": "object",
@@ -49,7 +51,7 @@ REPLACE_SHAPE: Plain = {
     "required": ["resource_provider_generation", "inventories"],
     "additionalProperties": False,
 }
-REPLACE = Body(REPLACE_SHAPE)
+REPLACE_INVENTORIES = Body(REPLACE_SHAPE)
 
 _RECORD = Body(_inventory(["total"]))
 _IS_CLASS_NAME = re.compile(NAME).fullmatch
