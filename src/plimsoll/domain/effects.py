@@ -19,14 +19,7 @@ from plimsoll.domain.catalog import Catalog, CatalogEntry
 from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
-from plimsoll.domain.usage import (
-    Sums,
-    with_class_renamed,
-    with_holding,
-    without_class,
-    without_holding,
-    without_zeros,
-)
+from plimsoll.domain.usage import Sums, with_class_renamed, with_holding, without_class, without_zeros
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 
@@ -209,7 +202,7 @@ class AllocationsReplaced(Effect):
         providers, key = world.providers, world.semantics.key
         for uuid, used in self._used_after(providers).items():
             providers = providers.insert(uuid, replace(providers[uuid], used=used))
-        usages = without_holding(world.usages, key, self.account_before, self.before)
+        usages = with_holding(world.usages, key, self.account_before, self.before, sign=-1)
         usages = with_holding(usages, key, self.account_after, self.after)
         return replace(world, providers=providers, usages=usages)
 

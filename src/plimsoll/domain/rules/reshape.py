@@ -53,15 +53,13 @@ def _add_new_inventories(draft: Draft, wanted: Mapping[str, Mapping[str, Invento
     for uuid, inventories in wanted.items():
         if inventories:
             existing = draft.world.providers[uuid].inventories
-            refusal = put_inventories(draft, uuid, {**existing, **inventories})
-            if refusal is not None:
+            if refusal := put_inventories(draft, uuid, {**existing, **inventories}):
                 return refusal
     return None
 
 
 def _remove_old_inventories(draft: Draft, wanted: Mapping[str, Mapping[str, Inventory]]) -> Refusal | None:
     for uuid, inventories in wanted.items():
-        refusal = put_inventories(draft, uuid, inventories)
-        if refusal is not None:
+        if refusal := put_inventories(draft, uuid, inventories):
             return refusal
     return None

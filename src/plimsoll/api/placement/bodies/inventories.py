@@ -59,7 +59,6 @@ _IS_CLASS_NAME = re.compile(NAME).fullmatch
 Figures = dict[str, int | float]
 """The figures of an inventory as the client wrote them, with defaults: responses show 2.0 as 2.0 and 2 as 2."""
 
-
 _DEFAULTS: Figures = {
     "reserved": 0,
     "min_unit": 1,
@@ -77,7 +76,7 @@ def figures_of(given: Mapping[str, Any]) -> Figures:
 def inventory_of(figures: Figures) -> Inventory:
     # Adding zero turns -0.0 into 0.0: not every database stores the sign of zero.
     ratio = float(figures["allocation_ratio"]) + 0.0
-    whole = {name: int(figure) for name, figure in figures.items() if name != "allocation_ratio"}
+    whole: dict[str, Any] = {name: int(figures[name]) for name in FIGURES if name != "allocation_ratio"}
     return Inventory(**whole, allocation_ratio=ratio)
 
 
