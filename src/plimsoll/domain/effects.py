@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from rpds import HashTrieMap
 
@@ -19,11 +19,16 @@ from plimsoll.domain.catalog import Catalog, CatalogEntry
 from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
-from plimsoll.domain.usage import Sums, with_class_renamed, with_holding, without_class, without_zeros
+from plimsoll.domain.usage import (
+    Sums,
+    renamed,
+    with_class_renamed,
+    with_holding,
+    without_class,
+    without_zeros,
+)
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
-
-V = TypeVar("V")
 
 
 @value
@@ -273,8 +278,8 @@ class ClassRenamed(Effect):
             world = world.with_provider(
                 replace(
                     provider,
-                    inventories=_renamed(provider.inventories, self.name, self.new_name),
-                    used=_renamed(provider.used, self.name, self.new_name),
+                    inventories=renamed(provider.inventories, self.name, self.new_name),
+                    used=renamed(provider.used, self.name, self.new_name),
                 )
             )
         usages = with_class_renamed(world.usages, self.name, self.new_name)
@@ -289,10 +294,6 @@ class ClassRenamed(Effect):
             for provider in world.providers.values()
             if self.name in provider.inventories or self.name in provider.used
         ]
-
-
-def _renamed(mapping: Mapping[str, V], name: str, new_name: str) -> Mapping[str, V]:
-    return {new_name if key == name else key: value for key, value in mapping.items()}
 
 
 @value

@@ -9,11 +9,13 @@ on the number of users.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from rpds import HashTrieMap
 
 from plimsoll.domain.consumer import Account, Allocation
+
+V = TypeVar("V")
 
 CONSUMERS = "consumers"
 
@@ -76,17 +78,15 @@ def with_holding(
 
 
 def with_class_renamed(usages: Usages, name: str, new_name: str) -> Usages:
-    def renamed(sums: Sums) -> Sums:
-        return {new_name if each == name else each: amount for each, amount in sums.items()}
+    return _with_changed(usages, name, lambda sums: renamed(sums, name, new_name))
 
-    return _with_changed(usages, name, renamed)
+
+def renamed(mapping: Mapping[str, V], name: str, new_name: str) -> Mapping[str, V]:
+    return {new_name if key == name else key: value for key, value in mapping.items()}
 
 
 def without_class(usages: Usages, name: str) -> Usages:
-    def rest(sums: Sums) -> Sums:
-        return {each: amount for each, amount in sums.items() if each != name}
-
-    return _with_changed(usages, name, rest)
+    return _with_changed(usages, name, lambda sums: {each: sums[each] for each in sums if each != name})
 
 
 def _with_changed(usages: Usages, name: str, change: Callable[[Sums], Sums]) -> Usages:

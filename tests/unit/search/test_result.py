@@ -19,9 +19,10 @@ def from_columns(found: CandidateList) -> list[Candidate]:
     made: dict[int, Candidate] = {}
     for part in found.parts():
         for place, number in enumerate(part.numbers):
-            allocations = [(column[place].uuid, amounts) for amounts, column in part.allocated]
+            allocations = [(list(column)[place].uuid, amounts) for amounts, column in part.allocated]
             mappings = [
-                (suffix, tuple(column[place].uuid for column in columns)) for suffix, columns in part.served
+                (suffix, tuple(list(column)[place].uuid for column in columns))
+                for suffix, columns in part.served
             ]
             made[number] = Candidate(tuple(allocations), tuple(mappings))
     return [made[number] for number in range(len(found))]
