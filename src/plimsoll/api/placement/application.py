@@ -59,7 +59,7 @@ _VARY_HEADER = ("vary", HEADER)
 _UNEXPECTED = "An unexpected error occurred. The log of the service has more about this request."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PlacementApi:
     _placement: Placement
     _policy: Policy
