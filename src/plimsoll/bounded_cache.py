@@ -32,18 +32,6 @@ class BoundedCache(Generic[K, V]):
     not change the order, so the entry that was stored first is dropped first, however often it is read.
     """
 
-    __slots__ = (
-        "_bytes",
-        "_lock",
-        "_max_bytes",
-        "_max_entries",
-        "_max_key_bytes",
-        "_size_of",
-        "_sizes",
-        "_values",
-        "get",
-    )
-
     def __init__(
         self,
         max_entries: int,

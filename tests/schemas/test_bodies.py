@@ -71,10 +71,10 @@ def test_a_body_is_accepted_or_refused_as_by_the_reference(route: str) -> None:
 def test_values_that_no_database_can_store_are_refused() -> None:
     for ratio in ("NaN", "-Infinity"):
         raw = f'{{"total": 1, "resource_class": "VCPU", "allocation_ratio": {ratio}}}'.encode()
-        assert our_refusal(inventories.ADD, raw, 39) == NOT_STORABLE
-    assert our_refusal(providers.CREATE, rb'{"name": "\ud800"}', 39) == NOT_STORABLE
+        assert our_refusal(inventories.ADD_INVENTORY, raw, 39) == NOT_STORABLE
+    assert our_refusal(providers.CREATE_PROVIDER, rb'{"name": "\ud800"}', 39) == NOT_STORABLE
 
 
 def test_too_deep_a_body_is_refused() -> None:
-    nested = our_refusal(providers.CREATE, b"[" * 100_000, 39)
+    nested = our_refusal(providers.CREATE_PROVIDER, b"[" * 100_000, 39)
     assert nested == "Malformed JSON: it is nested too deeply."

@@ -17,12 +17,7 @@ import orjson
 from oslo_config import cfg
 from oslo_middleware import CORS, HTTPProxyToWSGI
 
-from plimsoll.access import (
-    IdentityUnavailable,
-    Policy,
-    RemoteCallerRefused,
-    drop_client_identity_headers,
-)
+from plimsoll.access import IdentityUnavailable, Policy, RemoteCallerRefused, drop_client_identity_headers
 from plimsoll.access.loopback import record_peer_address
 from plimsoll.api import health
 from plimsoll.api.placement.application import PlacementApi
@@ -76,8 +71,6 @@ def make_app(
 class Application(Drain):
     """The application with the functions that our server calls beyond WSGI: see `plimsoll.server.application`."""
 
-    __slots__ = ("immediate_paths",)
-
     def __init__(self, app: WSGIApplication, longest_body: int, immediate_paths: Collection[str]) -> None:
         super().__init__(app, longest_body)
         self.immediate_paths = immediate_paths
@@ -93,29 +86,26 @@ class Application(Drain):
 
 def _with_middleware(api: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
     """Wrap an API with its authentication in the request log and CORS."""
-    app: WSGIApplication = AuthenticationErrors(api)
+    app: WSGIApplication = _report_authentication_errors(api)
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
     slow = conf.plimsoll.slow_request_seconds or math.inf
     return RequestLog(app, Durations(conf.plimsoll.log_request_duration, slow))
 
 
-class AuthenticationErrors:
+def _report_authentication_errors(app: WSGIApplication) -> WSGIApplication:
     """Turn failures of authentication into responses: Keystone is unavailable, or a remote caller is refused."""
 
-    __slots__ = ("_app",)
-
-    def __init__(self, app: WSGIApplication) -> None:
-        self._app = app
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    def call(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         try:
-            return self._app(environ, start_response)
+            return app(environ, start_response)
         except IdentityUnavailable:
             problem = IDENTITY_UNAVAILABLE
         except RemoteCallerRefused as refusal:
             problem = Problem(403, str(refusal))
         return send_problem(problem, environ, start_response)
+
+    return call
 
 
 def _not_found_outside(prefix: str) -> WSGIApplication:

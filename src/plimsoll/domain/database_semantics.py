@@ -15,27 +15,15 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.values import value
 
 
-def _text_unchanged(text: str) -> str:
-    return text
-
-
-def _any_text(_: str) -> bool:
-    return True
-
-
-def _ratio_unchanged(ratio: float) -> float:
-    return ratio
-
-
 @value
 class DatabaseSemantics:
     """Functions that reproduce the comparison and rounding of one database."""
 
-    key: Callable[[str], str] = _text_unchanged
+    key: Callable[[str], str] = lambda text: text
     """Return the same key for all texts that the database treats as equal."""
-    can_store: Callable[[str], bool] = _any_text
+    can_store: Callable[[str], bool] = lambda _: True
     """Return whether the database can store this text."""
-    ratio: Callable[[float], float] = _ratio_unchanged
+    ratio: Callable[[float], float] = lambda ratio: ratio
     """Return the ratio as it is read back after it was written."""
 
     def inventory(self, inventory: Inventory, written_at: datetime) -> Inventory:

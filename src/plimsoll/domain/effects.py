@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from rpds import HashTrieMap
 
@@ -21,16 +21,14 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.usage import (
     Sums,
+    renamed,
     with_class_renamed,
     with_holding,
     without_class,
-    without_holding,
     without_zeros,
 )
 from plimsoll.domain.values import value
 from plimsoll.domain.world import World
-
-V = TypeVar("V")
 
 
 @value
@@ -209,7 +207,7 @@ class AllocationsReplaced(Effect):
         providers, key = world.providers, world.semantics.key
         for uuid, used in self._used_after(providers).items():
             providers = providers.insert(uuid, replace(providers[uuid], used=used))
-        usages = without_holding(world.usages, key, self.account_before, self.before)
+        usages = with_holding(world.usages, key, self.account_before, self.before, sign=-1)
         usages = with_holding(usages, key, self.account_after, self.after)
         return replace(world, providers=providers, usages=usages)
 
@@ -280,8 +278,8 @@ class ClassRenamed(Effect):
             world = world.with_provider(
                 replace(
                     provider,
-                    inventories=_renamed(provider.inventories, self.name, self.new_name),
-                    used=_renamed(provider.used, self.name, self.new_name),
+                    inventories=renamed(provider.inventories, self.name, self.new_name),
+                    used=renamed(provider.used, self.name, self.new_name),
                 )
             )
         usages = with_class_renamed(world.usages, self.name, self.new_name)
@@ -296,10 +294,6 @@ class ClassRenamed(Effect):
             for provider in world.providers.values()
             if self.name in provider.inventories or self.name in provider.used
         ]
-
-
-def _renamed(mapping: Mapping[str, V], name: str, new_name: str) -> Mapping[str, V]:
-    return {new_name if key == name else key: value for key, value in mapping.items()}
 
 
 @value

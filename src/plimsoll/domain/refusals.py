@@ -13,6 +13,22 @@ class Refusal:
 
 
 @value
+class _ProviderRefusal(Refusal):
+    uuid: str
+
+
+@value
+class _NameRefusal(Refusal):
+    name: str
+
+
+@value
+class _InventoryRefusal(Refusal):
+    provider: str
+    resource_class: str
+
+
+@value
 class HiddenRowConflict(Refusal):
     """The database has a row with the same name that is not part of the world, so the insert failed."""
 
@@ -35,44 +51,28 @@ class SearchAbandoned(Refusal):
 # Providers and their trees
 
 
-@value
-class ProviderMissing(Refusal):
-    uuid: str
+class ProviderMissing(_ProviderRefusal): ...
 
 
-@value
-class ProviderNameTaken(Refusal):
-    name: str
+class ProviderNameTaken(_NameRefusal): ...
 
 
-@value
-class ProviderUuidTaken(Refusal):
-    uuid: str
+class ProviderUuidTaken(_ProviderRefusal): ...
 
 
-@value
-class ProviderNameEmpty(Refusal):
-    pass
+class ProviderNameEmpty(Refusal): ...
 
 
-@value
-class ParentIsSelf(Refusal):
-    uuid: str
+class ParentIsSelf(_ProviderRefusal): ...
 
 
-@value
-class ParentMissing(Refusal):
-    uuid: str
+class ParentMissing(_ProviderRefusal): ...
 
 
-@value
-class ReparentingNotAllowed(Refusal):
-    uuid: str
+class ReparentingNotAllowed(_ProviderRefusal): ...
 
 
-@value
-class UnparentingNotAllowed(Refusal):
-    uuid: str
+class UnparentingNotAllowed(_ProviderRefusal): ...
 
 
 @value
@@ -81,14 +81,10 @@ class TreeWouldLoop(Refusal):
     parent: str
 
 
-@value
-class ProviderHasChildren(Refusal):
-    uuid: str
+class ProviderHasChildren(_ProviderRefusal): ...
 
 
-@value
-class ProviderInUse(Refusal):
-    uuid: str
+class ProviderInUse(_ProviderRefusal): ...
 
 
 @value
@@ -101,21 +97,13 @@ class StaleProviderGeneration(Refusal):
 # Inventories
 
 
-@value
-class ResourceClassMissing(Refusal):
-    name: str
+class ResourceClassMissing(_NameRefusal): ...
 
 
-@value
-class InventoryExists(Refusal):
-    provider: str
-    resource_class: str
+class InventoryExists(_InventoryRefusal): ...
 
 
-@value
-class InventoryMissing(Refusal):
-    provider: str
-    resource_class: str
+class InventoryMissing(_InventoryRefusal): ...
 
 
 @value
@@ -125,11 +113,9 @@ class InventoryInUse(Refusal):
 
 
 @value
-class InventoryReservesTooMuch(Refusal):
+class InventoryReservesTooMuch(_InventoryRefusal):
     """`reserved` leaves no capacity, or a negative one. `all_allowed`: whether zero capacity was allowed."""
 
-    provider: str
-    resource_class: str
     all_allowed: bool
 
 
@@ -166,9 +152,7 @@ class NoSuchInventory(Refusal):
 
 
 @value
-class UnitsViolated(Refusal):
-    provider: str
-    resource_class: str
+class UnitsViolated(_InventoryRefusal):
     asked: int
     min_unit: int
     max_unit: int
@@ -195,19 +179,13 @@ class AllocationsMissing(Refusal):
 # Resource classes and traits
 
 
-@value
-class ResourceClassExists(Refusal):
-    name: str
+class ResourceClassExists(_NameRefusal): ...
 
 
-@value
-class ResourceClassStandard(Refusal):
-    name: str
+class ResourceClassStandard(_NameRefusal): ...
 
 
-@value
-class ResourceClassInUse(Refusal):
-    name: str
+class ResourceClassInUse(_NameRefusal): ...
 
 
 @value
@@ -215,11 +193,7 @@ class TraitsMissing(Refusal):
     names: tuple[str, ...]
 
 
-@value
-class TraitStandard(Refusal):
-    name: str
+class TraitStandard(_NameRefusal): ...
 
 
-@value
-class TraitInUse(Refusal):
-    name: str
+class TraitInUse(_NameRefusal): ...

@@ -9,11 +9,13 @@ on the number of users.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from rpds import HashTrieMap
 
 from plimsoll.domain.consumer import Account, Allocation
+
+V = TypeVar("V")
 
 CONSUMERS = "consumers"
 
@@ -57,30 +59,34 @@ def by_type(usages: Usages, key: Key, project: str, user: str | None) -> dict[st
     return {name: users[user] for name, users in types if user in users}
 
 
-def with_holding(usages: Usages, key: Key, account: Account | None, held: tuple[Allocation, ...]) -> Usages:
-    """Add the allocations of a consumer of this account. A consumer without allocations or account does not count."""
-    return _add_holding(usages, key, account, held, 1) if held and account is not None else usages
-
-
-def without_holding(
-    usages: Usages, key: Key, account: Account | None, held: tuple[Allocation, ...]
+def with_holding(
+    usages: Usages, key: Key, account: Account | None, held: tuple[Allocation, ...], sign: int = 1
 ) -> Usages:
-    """Subtract the allocations of a consumer of this account."""
-    return _add_holding(usages, key, account, held, -1) if held and account is not None else usages
+    """Add the allocations of a consumer of this account; with the sign -1, subtract them.
+
+    A consumer without allocations or account does not count.
+    """
+    if not held or account is None:
+        return usages
+    project, user, kind = key(account.project), key(account.user), account.type
+    types = usages.get(project, _NO_TYPES)
+    users = types.get(kind, _NO_USERS)
+    sums = _changed(users.get(user, _NO_SUMS), held, sign)
+    users = users.insert(user, sums) if sums else users.remove(user)
+    types = {**types, kind: users} if users else {name: types[name] for name in types if name != kind}
+    return usages.insert(project, types) if types else usages.remove(project)
 
 
 def with_class_renamed(usages: Usages, name: str, new_name: str) -> Usages:
-    def renamed(sums: Sums) -> Sums:
-        return {new_name if each == name else each: amount for each, amount in sums.items()}
+    return _with_changed(usages, name, lambda sums: renamed(sums, name, new_name))
 
-    return _with_changed(usages, name, renamed)
+
+def renamed(mapping: Mapping[str, V], name: str, new_name: str) -> Mapping[str, V]:
+    return {new_name if key == name else key: value for key, value in mapping.items()}
 
 
 def without_class(usages: Usages, name: str) -> Usages:
-    def rest(sums: Sums) -> Sums:
-        return {each: amount for each, amount in sums.items() if each != name}
-
-    return _with_changed(usages, name, rest)
+    return _with_changed(usages, name, lambda sums: {each: sums[each] for each in sums if each != name})
 
 
 def _with_changed(usages: Usages, name: str, change: Callable[[Sums], Sums]) -> Usages:
@@ -93,18 +99,6 @@ def _with_changed(usages: Usages, name: str, change: Callable[[Sums], Sums]) -> 
             types = {**types, kind: users}
         usages = usages.insert(project, types)
     return usages
-
-
-def _add_holding(
-    usages: Usages, key: Key, account: Account, held: tuple[Allocation, ...], sign: int
-) -> Usages:
-    project, user, kind = key(account.project), key(account.user), account.type
-    types = usages.get(project, _NO_TYPES)
-    users = types.get(kind, _NO_USERS)
-    sums = _changed(users.get(user, _NO_SUMS), held, sign)
-    users = users.insert(user, sums) if sums else users.remove(user)
-    types = {**types, kind: users} if users else {name: types[name] for name in types if name != kind}
-    return usages.insert(project, types) if types else usages.remove(project)
 
 
 def _changed(sums: Sums, held: tuple[Allocation, ...], sign: int) -> Sums:

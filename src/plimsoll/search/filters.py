@@ -9,32 +9,17 @@ filter got and kept; `obstacle.py` explains an empty result with them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import Enum
+from functools import reduce
+from operator import and_
 from typing import Protocol, TypeAlias
 
 from plimsoll.domain.values import value
-from plimsoll.search.index.bitset import NONE, RowSet
+from plimsoll.search.index.bitset import RowSet, union
 from plimsoll.search.index.index import Index
 from plimsoll.search.request import AnyOf
 
 
-class Reason(Enum):
-    """The reason why a filter removed a provider."""
-
-    TRAIT_MISSING = "required trait missing"
-    TRAIT_FORBIDDEN = "forbidden trait"
-    NOT_IN_AGGREGATE = "not in a wanted aggregate"
-    IN_FORBIDDEN_AGGREGATE = "in a forbidden aggregate"
-    NOT_IN_TREE = "not in the wanted tree"
-    NO_INVENTORY = "no inventory of the class"
-    UNITS = "amount not allowed by min_unit, max_unit or step_size"
-    CAPACITY = "not enough left"
-
-
 class Filter(Protocol):
-    @property
-    def reason(self) -> Reason: ...
-
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         """Return the rows that meet the condition."""
         ...
@@ -81,25 +66,16 @@ def _apply_and_count(index: Index, rows: RowSet, steps: Iterable[Step], counts: 
 
 
 def rows_with_any_trait(index: Index, traits: Iterable[str]) -> RowSet:
-    rows = NONE
-    for trait in traits:
-        rows |= index.with_trait(trait)
-    return rows
+    return union(map(index.with_trait, traits))
 
 
 def rows_in_any_aggregate(index: Index, aggregates: Iterable[str]) -> RowSet:
-    rows = NONE
-    for aggregate in aggregates:
-        rows |= index.in_aggregate(aggregate)
-    return rows
+    return union(map(index.in_aggregate, aggregates))
 
 
 def rows_matching_member_of(index: Index, member_of: Sequence[AnyOf]) -> RowSet:
     """Return the rows that are, for each item, in at least one aggregate of the item."""
-    rows = index.live
-    for aggregates in member_of:
-        rows &= rows_in_any_aggregate(index, aggregates)
-    return rows
+    return reduce(and_, [rows_in_any_aggregate(index, any_of) for any_of in member_of], index.live)
 
 
 _MAX_LISTED = 5
@@ -117,7 +93,6 @@ class HasTrait:
     """The provider has at least one of these traits."""
 
     any_of: AnyOf
-    reason = Reason.TRAIT_MISSING
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & rows_with_any_trait(index, self.any_of)
@@ -132,7 +107,6 @@ class LacksTraits:
     """The provider has none of these traits."""
 
     traits: frozenset[str]
-    reason = Reason.TRAIT_FORBIDDEN
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & ~rows_with_any_trait(index, self.traits)
@@ -147,7 +121,6 @@ class MemberOf:
 
     member_of: tuple[AnyOf, ...]
     tree: bool = False
-    reason = Reason.NOT_IN_AGGREGATE
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         members = rows_matching_member_of(index, self.member_of)
@@ -167,7 +140,6 @@ class NotMemberOf:
 
     aggregates: frozenset[str]
     tree: bool = False
-    reason = Reason.IN_FORBIDDEN_AGGREGATE
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         members = rows_in_any_aggregate(index, self.aggregates)
@@ -185,7 +157,6 @@ class InTree:
 
     uuid: str
     tree: RowSet
-    reason = Reason.NOT_IN_TREE
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & self.tree
@@ -199,7 +170,6 @@ class HasInventory:
     """The provider has an inventory of the class."""
 
     resource_class: str
-    reason = Reason.NO_INVENTORY
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & index.class_column(self.resource_class).rows
@@ -214,7 +184,6 @@ class AllowsAmount:
 
     resource_class: str
     amount: int
-    reason = Reason.UNITS
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & index.class_column(self.resource_class).rows_allowing(self.amount)
@@ -229,7 +198,6 @@ class HasFree:
 
     resource_class: str
     amount: int
-    reason = Reason.CAPACITY
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & index.class_column(self.resource_class).rows_with_free(self.amount)

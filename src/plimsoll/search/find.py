@@ -18,12 +18,7 @@ from plimsoll.search.index.index import Index
 from plimsoll.search.index.selection import Selection
 from plimsoll.search.plan import NameMissing, Plan, allowed_roots, plan_group, plan_request
 from plimsoll.search.request import CandidatesRequest, Order
-from plimsoll.search.result import (
-    NO_CANDIDATES,
-    CandidateList,
-    Candidates,
-    UniformCandidates,
-)
+from plimsoll.search.result import NO_CANDIDATES, CandidateList, Candidates, UniformCandidates
 from plimsoll.search.slots import Slot
 
 MAX_ENTRIES = 400_000

@@ -19,12 +19,7 @@ from plimsoll.domain.world import World
 from plimsoll.search import filters
 from plimsoll.search.budget import Budget
 from plimsoll.search.filters import FilterCounts, Step, apply_filters
-from plimsoll.search.index.bitset import (
-    NONE,
-    RowSet,
-    numbers_of,
-    rows_of_mask,
-)
+from plimsoll.search.index.bitset import NONE, RowSet, numbers_of, rows_of_mask
 from plimsoll.search.index.index import Index
 from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.search.slots import Slot, Supply, slots_of
@@ -56,23 +51,16 @@ class Plan:
 
 
 def unknown_trait(world: World, names: Iterable[str]) -> TraitsMissing | None:
-    for name in sorted(names):
-        if name not in world.traits:
-            return TraitsMissing((name,))
-    return None
+    return next((TraitsMissing((name,)) for name in sorted(names) if name not in world.traits), None)
 
 
 def unknown_class(world: World, names: Iterable[str]) -> ResourceClassMissing | None:
-    for name in names:
-        if name not in world.classes:
-            return ResourceClassMissing(name)
-    return None
+    return next((ResourceClassMissing(name) for name in names if name not in world.classes), None)
 
 
 def allowed_roots(world: World, index: Index, request: CandidatesRequest) -> RowSet | TraitsMissing:
     """Return the roots with the required and without the forbidden root traits, or a refusal for an unknown trait."""
-    missing = unknown_trait(world, request.root_required) or unknown_trait(world, request.root_forbidden)
-    if missing is not None:
+    if missing := unknown_trait(world, request.root_required) or unknown_trait(world, request.root_forbidden):
         return missing
     steps: list[Step] = [filters.HasTrait(frozenset([trait])) for trait in request.root_required]
     if request.root_forbidden:
@@ -90,14 +78,12 @@ def plan_group(
 ) -> Plan | NameMissing | None:
     """Return the plan for one group, None if no provider can serve it. `slots_by_group` is a cache for equal groups."""
     wanted = group.conditions
-    missing: NameMissing | None = unknown_class(world, group.resources)
-    if missing is not None:
-        return missing
+    if unknown := unknown_class(world, group.resources):
+        return unknown
     if wanted.member_of and not filters.rows_matching_member_of(index, wanted.member_of):
         return None
     for traits in (*wanted.required, wanted.forbidden):
-        missing = unknown_trait(world, traits)
-        if missing is not None:
+        if missing := unknown_trait(world, traits):
             return missing
     tree: RowSet | None = None
     if wanted.in_tree is not None:

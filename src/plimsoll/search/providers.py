@@ -42,22 +42,19 @@ def _filters(world: World, index: Index, request: ProvidersRequest) -> list[Step
     """Return the filters of a request; None if the result is empty before the remaining names are looked up."""
     wanted = request.conditions
     steps: list[Step] = []
-    missing: NameMissing | None
     if wanted.in_tree is not None:
         provider = world.provider(wanted.in_tree)
         if provider is None:
             return None
         steps.append(filters.InTree(wanted.in_tree, index.rows_of_uuids(world.trees[provider.root])))
     for any_of in wanted.required:
-        missing = unknown_trait(world, any_of)
-        if missing is not None:
+        if missing := unknown_trait(world, any_of):
             return missing
     required = [filters.HasTrait(any_of) for any_of in wanted.required]
     if required and not apply_filters(index, index.live, required):
         return None
     steps += required
-    missing = unknown_trait(world, wanted.forbidden)
-    if missing is not None:
+    if missing := unknown_trait(world, wanted.forbidden):
         return missing
     if wanted.forbidden:
         steps.append(filters.LacksTraits(wanted.forbidden))
@@ -67,8 +64,7 @@ def _filters(world: World, index: Index, request: ProvidersRequest) -> list[Step
         steps.append(filters.MemberOf(wanted.member_of))
     if wanted.not_member_of:
         steps.append(filters.NotMemberOf(wanted.not_member_of))
-    missing = unknown_class(world, request.resources)
-    if missing is not None:
-        return missing
+    if unknown := unknown_class(world, request.resources):
+        return unknown
     steps += starmap(filters.Admits, request.resources.items())
     return steps

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from plimsoll.search.index.bitset import Numbers
 from plimsoll.search.index.selection import NO_PROVIDERS, Selection
@@ -53,28 +53,19 @@ LARGE_ENTRIES = 1 << 13
 """Provider entries beyond which a list is large: more than 1 MB of JSON."""
 
 
-class CandidateList(Sequence[Candidate]):
-    """A lazy sequence of candidates, stored as a table of choices.
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateList:
+    """A lazy list of candidates, stored as a table of choices.
 
     The columns for encoding are made from the choices on demand. They need many times the memory of the choices, so a
     long list is encoded in pieces.
     """
 
-    __slots__ = ("_listed", "_make_parts", "_size", "_slots", "_start")
-
-    def __init__(
-        self,
-        size: int,
-        slots: int,
-        make_parts: Callable[[slice], Iterable[UniformCandidates]],
-        start: int = 0,
-    ) -> None:
-        """`make_parts` returns the columns of a slice of the candidates; their numbers start at 0 in each slice."""
-        self._size = size
-        self._slots = slots
-        self._make_parts = make_parts
-        self._start = start
-        self._listed: list[Candidate] | None = None
+    _size: int
+    _slots: int
+    _make_parts: Callable[[slice], Iterable[UniformCandidates]]
+    """Returns the columns of a slice of the candidates; their numbers start at 0 in each slice."""
+    _start: int = 0
 
     def __len__(self) -> int:
         return self._size
@@ -94,24 +85,12 @@ class CandidateList(Sequence[Candidate]):
             size = min(step, self._size - start)
             yield CandidateList(size, self._slots, self._make_parts, self._start + start)
 
-    @overload
-    def __getitem__(self, at: int) -> Candidate: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Candidate]: ...
-    def __getitem__(self, at: int | slice) -> Candidate | Sequence[Candidate]:
-        return self._list()[at]
-
     def __iter__(self) -> Iterator[Candidate]:
-        return iter(self._list())
-
-    def _list(self) -> list[Candidate]:
-        if self._listed is None:
-            listed: list[Candidate] = [_PLACEHOLDER] * self._size
-            for part in self.parts():
-                for number, candidate in zip(part.numbers.tolist(), part.candidates(), strict=True):
-                    listed[number] = candidate
-            self._listed = listed
-        return self._listed
+        listed: list[Candidate] = [_PLACEHOLDER] * self._size
+        for part in self.parts():
+            for number, candidate in zip(part.numbers.tolist(), part.candidates(), strict=True):
+                listed[number] = candidate
+        return iter(listed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from itertools import starmap
 from plimsoll.domain.values import unhashable_value
 from plimsoll.search import filters
 from plimsoll.search.filters import FilterCounts, Step, apply_filters
-from plimsoll.search.index.bitset import NONE, RowSet, numbers_of
+from plimsoll.search.index.bitset import NONE, RowSet, numbers_of, union
 from plimsoll.search.index.index import Index
 from plimsoll.search.request import Conditions, Group
 
@@ -35,10 +35,7 @@ class Supply:
     @property
     def shared_anchors(self) -> RowSet:
         """The roots of all trees that sharing providers of other trees can serve."""
-        anchors = NONE
-        for roots in self.sharing_providers.values():
-            anchors |= roots
-        return anchors
+        return union(self.sharing_providers.values())
 
 
 @unhashable_value

@@ -42,11 +42,7 @@ def claim(placement: Placement, actor: Actor, claims: Sequence[Claim]) -> Refusa
     """Replace the allocations of several consumers: all or none."""
     owned = [with_owner(placement, each) for each in claims]
     return placement.write(
-        "allocations.claim",
-        actor,
-        lambda draft: rules.claim(draft, owned),
-        then=no_result,
-        claims=owned,
+        "allocations.claim", actor, lambda draft: rules.claim(draft, owned), then=no_result, claims=owned
     )
 
 

@@ -8,13 +8,11 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, Refusal
 from plimsoll.domain.rules import providers
-from plimsoll.domain.rules.providers import KEEP_PARENT, NewParent
+from plimsoll.domain.rules.providers import NewParent
 from plimsoll.search.index.selection import Selection
 from plimsoll.search.providers import find_providers
 from plimsoll.search.request import ProvidersRequest
 from plimsoll.service.placement import Placement, no_result, provider_after
-
-__all__ = ["KEEP_PARENT", "create", "delete", "find", "get", "update"]
 
 
 def get(placement: Placement, uuid: str) -> Provider | ProviderMissing:

@@ -13,9 +13,5 @@ from plimsoll.service.placement import Placement, no_result
 
 def reshape(placement: Placement, actor: Actor, request: Reshape) -> Refusal | None:
     return placement.write(
-        "reshape",
-        actor,
-        lambda draft: rules.reshape(draft, request),
-        then=no_result,
-        claims=request.claims,
+        "reshape", actor, lambda draft: rules.reshape(draft, request), then=no_result, claims=request.claims
     )

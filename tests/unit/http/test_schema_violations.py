@@ -55,7 +55,7 @@ def consumer(**changes: Any) -> dict[str, Any]:
     ("body", "content", "text"),
     [
         (
-            inventories.CHANGE,
+            inventories.CHANGE_INVENTORY,
             {"total": 0, "resource_provider_generation": 1},
             "total: JSON does not validate: 0 is less than the minimum of 1."
             " Failed validating 'minimum' in schema['properties']['total']",
@@ -66,18 +66,18 @@ def consumer(**changes: Any) -> dict[str, Any]:
             f"allocations.{uuids(1)[0]}.resources.VCPU: JSON does not validate: 0 is less than the minimum of 1.",
         ),
         (
-            aggregates.SET,
+            aggregates.AGGREGATES,
             {"aggregates": [*uuids(2), 7], "resource_provider_generation": 1},
             "aggregates[2]: JSON does not validate: 7 is not of type 'string'.",
         ),
         (
-            providers.CREATE,
+            providers.CREATE_PROVIDER,
             {"name": "x" * 300},
             f"name: JSON does not validate: '{'x' * 99}... (302 characters) is too long.",
         ),
-        (providers.CREATE, {}, "JSON does not validate: 'name' is a required property."),
+        (providers.CREATE_PROVIDER, {}, "JSON does not validate: 'name' is a required property."),
         (
-            classes.NAMED,
+            classes.CLASS_NAME,
             {"name": "x"},
             "name: JSON does not validate: 'x' does not match '^CUSTOM_[A-Z0-9_]+$'.",
         ),
@@ -90,7 +90,7 @@ def test_a_refusal_names_the_property_first(body: Body, content: Any, text: str)
 LARGE: list[tuple[str, Body, Any]] = [
     (
         "aggregates[1]: JSON does not validate: 1 is not of type 'string'",
-        aggregates.SET,
+        aggregates.AGGREGATES,
         {
             "aggregates": [number if number % 2 else each for number, each in enumerate(uuids(12_000))],
             "resource_provider_generation": 1,
@@ -98,7 +98,7 @@ LARGE: list[tuple[str, Body, Any]] = [
     ),
     (
         "aggregates: JSON does not validate: ['00000000-",
-        aggregates.SET,
+        aggregates.AGGREGATES,
         {"aggregates": uuids(12_000) + uuids(1), "resource_provider_generation": 1},
     ),
     (
@@ -106,10 +106,10 @@ LARGE: list[tuple[str, Body, Any]] = [
         allocations.SEVERAL_CONSUMERS,
         dict.fromkeys(uuids(40_000), consumer(consumer_type="x")),
     ),
-    ("name: JSON does not validate: '<<<<", providers.CREATE, {"name": "<" * 9_000_000}),
+    ("name: JSON does not validate: '<<<<", providers.CREATE_PROVIDER, {"name": "<" * 9_000_000}),
     (
         "JSON does not validate: Additional properties are not allowed (",
-        providers.CREATE,
+        providers.CREATE_PROVIDER,
         {"name": "x"} | dict.fromkeys(uuids(50_000), 1),
     ),
     (
@@ -124,12 +124,12 @@ LARGE: list[tuple[str, Body, Any]] = [
     ),
     (
         "parent_provider_uuid: JSON does not validate: 'xxxxx",
-        providers.CREATE,
+        providers.CREATE_PROVIDER,
         {"name": "x", "parent_provider_uuid": "x" * 100_000},
     ),
     (
         "traits[9999]: JSON does not validate: ",
-        traits.SET,
+        traits.TRAITS,
         {"traits": [*["A"] * 9999, ""], "resource_provider_generation": 1},
     ),
 ]
@@ -149,7 +149,7 @@ def test_the_error_of_a_large_body_is_short_and_jsonschema_validates_one_value(
 
 def test_the_error_of_many_unknown_members_takes_less_memory_than_they_do() -> None:
     content = {"name": "a"} | {f"x{number}": number for number in range(50_000)}
-    schema = providers.CREATE.schemas.at(HIGHEST)
+    schema = providers.CREATE_PROVIDER.schemas.at(HIGHEST)
     tracemalloc.start()
     try:
         found = schema.violation(content, 600_000)
@@ -189,7 +189,7 @@ def test_texts_are_compared_without_being_encoded(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(json, "dumps", count)
     with pytest.raises(Problem, match="has non-unique elements"):
-        aggregates.SET.read(raw, HIGHEST)
+        aggregates.AGGREGATES.read(raw, HIGHEST)
     assert encoded == []
 
 
@@ -209,7 +209,7 @@ def test_a_name_that_ends_with_a_line_end_is_refused(name: str) -> None:
     assert "does not match" in refusal(
         allocations.ONE_CONSUMER, consumer(allocations={uuids(1)[0]: {"resources": {name: 1}}})
     )
-    assert "does not match" in refusal(inventories.ADD, {"resource_class": name, "total": 1})
+    assert "does not match" in refusal(inventories.ADD_INVENTORY, {"resource_class": name, "total": 1})
     with pytest.raises(Problem, match="does not match"):
         usages_request("project_id=p&consumer_type=INSTANCE%0A", HIGHEST)
 
@@ -219,12 +219,12 @@ def test_a_large_body_with_a_number_that_is_not_finite_is_refused(value: str) ->
     many = ", ".join(f'"CUSTOM_{number}": {{"total": 1}}' for number in range(1000))
     body = f'{{"resource_provider_generation": 1, "inventories": {{{many}, "VCPU": {{"total": {value}}}}}}}'
     with pytest.raises(Problem, match="JSON does not validate"):
-        inventories.REPLACE.read(body.encode(), VERSIONS[39])
+        inventories.REPLACE_INVENTORIES.read(body.encode(), VERSIONS[39])
 
 
 def test_a_large_body_with_long_numbers_is_accepted() -> None:
     given = {"resource_provider_generation": -(10**25), "traits": ["A"] * 10_000}
-    assert traits.SET.read(json.dumps(given).encode(), HIGHEST) == given
+    assert traits.TRAITS.read(json.dumps(given).encode(), HIGHEST) == given
 
 
 @pytest.mark.parametrize("depth", [100, 500, 900, 1000, 1500])
@@ -232,7 +232,7 @@ def test_a_nested_body_is_refused_at_any_depth(depth: int) -> None:
     for nested in ("[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth):
         for raw in (nested, f'{{"aggregates": [{nested}, {nested}], "resource_provider_generation": 1}}'):
             with pytest.raises(Problem, match=r"JSON does not validate|nested too deeply"):
-                aggregates.SET.read(raw.encode(), HIGHEST)
+                aggregates.AGGREGATES.read(raw.encode(), HIGHEST)
 
 
 def test_a_violation_outside_of_the_first_unknown_members_is_found() -> None:

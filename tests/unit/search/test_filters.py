@@ -4,7 +4,7 @@
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.search import filters
-from plimsoll.search.filters import Filter, FilterCounts, Reason, apply_filters
+from plimsoll.search.filters import Filter, FilterCounts, apply_filters
 from plimsoll.search.index.bitset import numbers_of
 from plimsoll.search.index.index import Index
 from tests.unit.search.clouds import host, uuids
@@ -57,10 +57,10 @@ def test_inventory_units_and_capacity_are_counted_separately() -> None:
     rows = apply_filters(INDEX, INDEX.live, [filters.Admits("VCPU", 2)], counts)
     assert numbers_of(rows, INDEX.size).tolist() == [INDEX.row("a")]
     assert rows == apply_filters(INDEX, INDEX.live, [filters.Admits("VCPU", 2)])
-    assert [(count.step.reason, count.before - count.after) for count in counts] == [
-        (Reason.NO_INVENTORY, 2),
-        (Reason.UNITS, 1),
-        (Reason.CAPACITY, 1),
+    assert [(type(count.step), count.before - count.after) for count in counts] == [
+        (filters.HasInventory, 2),
+        (filters.AllowsAmount, 1),
+        (filters.HasFree, 1),
     ]
 
 

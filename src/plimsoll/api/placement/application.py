@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from dataclasses import dataclass
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from plimsoll.access import Policy, caller_of
@@ -58,14 +59,12 @@ _VARY_HEADER = ("vary", HEADER)
 _UNEXPECTED = "An unexpected error occurred. The log of the service has more about this request."
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class PlacementApi:
-    __slots__ = ("_longest_body", "_placement", "_policy", "_router")
-
-    def __init__(self, placement: Placement, policy: Policy, router: Router, longest_body: int) -> None:
-        self._placement = placement
-        self._policy = policy
-        self._router = router
-        self._longest_body = longest_body
+    _placement: Placement
+    _policy: Policy
+    _router: Router
+    _longest_body: int
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         version = None

@@ -281,7 +281,7 @@ def problem_of(refused: Refused, route: str, params: Mapping[str, str]) -> Probl
     refusal = refused.refusal
     kind = type(refusal)
     template = TEMPLATES_BY_ROUTE.get(route, {}).get(kind) or DEFAULT_TEMPLATES[kind]
-    facts = {**_shortened(params), **_facts(refusal), **_shortened(refused.facts)}
+    facts = {name: _quoted(fact) for name, fact in {**params, **asdict(refusal), **refused.facts}.items()}
     facts["base"] = base_text(refusal, facts)
     detail = template.text.format_map(facts)
     if template.status == _BAD_REQUEST:
@@ -307,16 +307,12 @@ def _how_to_create(refusal: Refusal) -> str:
 
 def base_text(refusal: Refusal, facts: Mapping[str, Any]) -> str:
     match refusal:
-        case r.StaleConsumerGeneration(actual=None):
-            return (
-                f"consumer generation conflict - expected null but got {refusal.given}."
-                " The consumer does not exist: read it again and retry."
-            )
-        case r.StaleConsumerGeneration():
-            return (
-                f"consumer generation conflict - expected {refusal.actual} but got {refusal.given}."
-                f" The consumer's generation is {refusal.actual}: read it again and retry."
-            )
+        case r.StaleConsumerGeneration(_, actual, given):
+            expected, fact = str(actual), f"The consumer's generation is {actual}"
+            if actual is None:
+                expected, fact = "null", "The consumer does not exist"
+            conflict = f"consumer generation conflict - expected {expected} but got {given}."
+            return f"{conflict} {fact}: read it again and retry."
         case r.InventoryReservesTooMuch():
             limit = "greater than" if refusal.all_allowed else "greater than or equal to"
             return (
@@ -326,20 +322,10 @@ def base_text(refusal: Refusal, facts: Mapping[str, Any]) -> str:
     return BASE_TEXTS.get(type(refusal), "").format_map(facts)
 
 
-def _facts(refusal: Refusal) -> dict[str, Any]:
-    return _shortened(
-        {
-            name: ", ".join(value) if isinstance(value, tuple) else value
-            for name, value in asdict(refusal).items()
-        }
-    )
-
-
-def _shortened(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: shorten(value, LONGEST_QUOTE) if isinstance(value, str) else value
-        for name, value in facts.items()
-    }
+def _quoted(fact: object) -> object:
+    """Return a fact as the texts of errors show it: names with commas between them, long texts shortened."""
+    text = ", ".join(fact) if isinstance(fact, tuple) else fact
+    return shorten(text, LONGEST_QUOTE) if isinstance(text, str) else text
 
 
 def unavailable(fault: DatabaseFault) -> Problem:

@@ -11,12 +11,7 @@ from dataclasses import dataclass, field
 
 import microversion_parse
 
-from plimsoll.api.placement.features import (
-    FIRST_MINOR,
-    LAST_MINOR,
-    Feature,
-    version_text,
-)
+from plimsoll.api.placement.features import FIRST_MINOR, LAST_MINOR, Feature, version_text
 from plimsoll.bounded_cache import bounded_cache
 from plimsoll.http.problems import LONGEST_QUOTE, Problem, shorten
 

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from wsgiref.types import WSGIEnvironment
 
@@ -11,6 +14,7 @@ from plimsoll.access import Caller
 from plimsoll.api.placement.errors import Refused
 from plimsoll.api.placement.microversion import Version
 from plimsoll.domain.actor import Actor
+from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal
 from plimsoll.http import timings
 from plimsoll.http.body import receive_body
@@ -26,28 +30,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ApiRequest:
-    __slots__ = ("_longest_body", "_route", "caller", "environ", "params", "placement", "version")
-
-    def __init__(
-        self,
-        route: Route,
-        environ: WSGIEnvironment,
-        version: Version,
-        params: dict[str, str],
-        caller: Caller,
-        placement: Placement,
-        longest_body: int,
-    ) -> None:
-        self._route = route
-        self.environ = environ
-        self.version = version
-        self.params = params
-        """The values in the path, by their names in the route."""
-        self.caller = caller
-        self.placement = placement
-        """Of a GET: with the snapshot of this read."""
-        self._longest_body = longest_body
+    _route: Route
+    environ: WSGIEnvironment
+    version: Version
+    params: dict[str, str]
+    """The values in the path, by their names in the route."""
+    caller: Caller
+    placement: Placement
+    """Of a GET: with the snapshot of this read."""
+    _longest_body: int
 
     @property
     def actor(self) -> Actor:
@@ -79,24 +72,18 @@ class ApiRequest:
         timings.lap(self.environ, timings.BODY)
         return self._route.body.read(raw, self.version, self.permit.periodic_yield())
 
-    def missing_provider_first(self) -> _MissingProviderFirst:
-        return _MissingProviderFirst(self)
+    def provider(self) -> Provider:
+        """Return the provider whose uuid is in the path."""
+        return accepted(providers.get(self.placement, self.params["uuid"]))
 
-
-class _MissingProviderFirst:
-    """Report a missing provider before an error in the body: on a `Problem` look the provider up."""
-
-    __slots__ = ("_call",)
-
-    def __init__(self, call: ApiRequest) -> None:
-        self._call = call
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
-        if isinstance(problem, Problem):
-            accepted(providers.get(self._call.placement, self._call.params["uuid"]))
+    @contextmanager
+    def missing_provider_first(self) -> Iterator[None]:
+        """Report a missing provider before an error in the body: on a `Problem` look the provider up."""
+        try:
+            yield
+        except Problem:
+            self.provider()
+            raise
 
 
 def accepted(outcome: T | Refusal, **facts: Any) -> T:

@@ -19,7 +19,6 @@ from plimsoll.api.placement.route import Route
 class Place:
     """A path of the API with its routes."""
 
-    path: str
     allow: str
     """The methods that a 405 names."""
     names: tuple[str, ...]
@@ -66,7 +65,6 @@ def _place(path: str, routes: list[Route]) -> Place:
     methods = dict.fromkeys(route.method for route in routes)
     listed = dict.fromkeys(route.method for route in routes if route.listed)
     return Place(
-        path=path,
         allow=", ".join(listed),
         names=tuple(part.strip("{}") for part in path.split("/")[2::2]),
         _by_method={

@@ -4,13 +4,19 @@
 
 from __future__ import annotations
 
-from plimsoll.api.placement.bodies import aggregates as aggregates_bodies
-from plimsoll.api.placement.bodies import allocations as allocations_bodies
-from plimsoll.api.placement.bodies import classes as classes_bodies
-from plimsoll.api.placement.bodies import inventories as inventories_bodies
-from plimsoll.api.placement.bodies import providers as providers_bodies
-from plimsoll.api.placement.bodies import reshape as reshape_bodies
-from plimsoll.api.placement.bodies import traits as traits_bodies
+from dataclasses import dataclass
+from functools import partialmethod
+from itertools import pairwise
+from typing import Any
+
+from plimsoll.api.placement.bodies.aggregates import AGGREGATES
+from plimsoll.api.placement.bodies.allocations import ONE_CONSUMER, SEVERAL_CONSUMERS
+from plimsoll.api.placement.bodies.body import Body
+from plimsoll.api.placement.bodies.classes import CLASS_NAME
+from plimsoll.api.placement.bodies.inventories import ADD_INVENTORY, CHANGE_INVENTORY, REPLACE_INVENTORIES
+from plimsoll.api.placement.bodies.providers import CHANGE_PROVIDER, CREATE_PROVIDER
+from plimsoll.api.placement.bodies.reshape import RESHAPE
+from plimsoll.api.placement.bodies.traits import TRAITS
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.handlers import (
     aggregates,
@@ -24,360 +30,196 @@ from plimsoll.api.placement.handlers import (
     traits,
     usages,
 )
-from plimsoll.api.placement.preconditions import OnlyWith, Since, accepts_json, sends_json
+from plimsoll.api.placement.preconditions import Check, OnlyWith, Since, accepts_json, sends_json
 from plimsoll.api.placement.queries.candidates import candidates_request
 from plimsoll.api.placement.queries.providers import providers_request
+from plimsoll.api.placement.queries.query import QueryParser
 from plimsoll.api.placement.queries.traits import traits_request
 from plimsoll.api.placement.queries.usages import allocations_request, usages_request
-from plimsoll.api.placement.route import Route
-
-_PROVIDER = "/resource_providers/{uuid}"
-_INVENTORIES = f"{_PROVIDER}/inventories"
-_INVENTORY = f"{_INVENTORIES}/{{resource_class}}"
-_AGGREGATES = f"{_PROVIDER}/aggregates"
-_TRAITS = f"{_PROVIDER}/traits"
-_CLASS = "/resource_classes/{name}"
-_TRAIT = "/traits/{name}"
-_CONSUMER = "/allocations/{consumer_uuid}"
-
-_classes, _traits, _aggregates = Since(F.RESOURCE_CLASSES), Since(F.TRAITS), Since(F.AGGREGATES)
+from plimsoll.api.placement.route import Handler, Route, Target
 
 ERROR = "errors"
 """The document of all errors: see `plimsoll.http.problems`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Resource:
+    """A path of the API, and the beginning of the names of its policy rules."""
+
+    path: str
+    rules: str
+
+    def _route(
+        self,
+        method: str,
+        handler: Handler,
+        action: str,
+        returns: tuple[int | str, ...],
+        *checks: Check,
+        body: Body | None = None,
+        query: QueryParser[Any] | None = None,
+        until: F | None = None,
+        target: Target | None = None,
+        listed: bool = True,
+    ) -> Route:
+        """Return a route whose policy rule ends with `action`.
+
+        `returns` has the statuses, each followed by its document if it has one. The document of errors is left out.
+        """
+        rule, documents = f"{self.rules}:{action}", _documents(returns)
+        return Route(method, self.path, handler, rule, body, query, documents, checks, until, target, listed)
+
+    get = partialmethod(_route, "GET")
+    post = partialmethod(_route, "POST")
+    put = partialmethod(_route, "PUT")
+    delete = partialmethod(_route, "DELETE")
+
+
+def _documents(returns: tuple[int | str, ...]) -> dict[int, str | None]:
+    documents: dict[int, str | None] = {}
+    for status, document in pairwise((*returns, None)):
+        if isinstance(status, int):
+            documents[status] = document if isinstance(document, str) else ERROR if status >= 400 else None
+    return documents
+
+
+_CLASSES = _Resource("/resource_classes", "placement:resource_classes")
+_CLASS = _Resource("/resource_classes/{name}", "placement:resource_classes")
+_PROVIDERS = _Resource("/resource_providers", "placement:resource_providers")
+_PROVIDER = _Resource("/resource_providers/{uuid}", "placement:resource_providers")
+_INVENTORIES = _Resource(f"{_PROVIDER.path}/inventories", "placement:resource_providers:inventories")
+_INVENTORY = _Resource(f"{_INVENTORIES.path}/{{resource_class}}", "placement:resource_providers:inventories")
+_USAGES = _Resource(f"{_PROVIDER.path}/usages", "placement:resource_providers")
+_AGGREGATES = _Resource(f"{_PROVIDER.path}/aggregates", "placement:resource_providers:aggregates")
+_PROVIDER_TRAITS = _Resource(f"{_PROVIDER.path}/traits", "placement:resource_providers:traits")
+_ALLOCATIONS = _Resource(f"{_PROVIDER.path}/allocations", "placement:resource_providers:allocations")
+_CLAIMS = _Resource("/allocations", "placement:allocations")
+_CONSUMER = _Resource("/allocations/{consumer_uuid}", "placement:allocations")
+_CANDIDATES = _Resource("/allocation_candidates", "placement:allocation_candidates")
+_TRAITS = _Resource("/traits", "placement:traits")
+_TRAIT = _Resource("/traits/{name}", "placement:traits")
+_OWNER_USAGES = _Resource("/usages", "placement")
+_RESHAPER = _Resource("/reshaper", "placement:reshaper")
+
+_classes, _traits, _aggregates = Since(F.RESOURCE_CLASSES), Since(F.TRAITS), Since(F.AGGREGATES)
 
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/", root.versions, None, returns={200: "versions"}),
     Route("GET", "", root.versions, None, returns={200: "versions"}),
     #
-    Route(
-        "GET",
-        "/resource_classes",
-        classes.find,
-        "placement:resource_classes:list",
-        returns={200: "resource_classes"},
-        checks=(_classes, accepts_json),
-    ),
-    Route(
-        "POST",
-        "/resource_classes",
-        classes.create,
-        "placement:resource_classes:create",
-        body=classes_bodies.NAMED,
-        returns={201: None, 409: ERROR},
-        checks=(_classes, sends_json),
-    ),
-    Route(
-        "GET",
-        _CLASS,
-        classes.show,
-        "placement:resource_classes:show",
-        returns={200: "resource_class", 404: ERROR},
-        checks=(_classes, accepts_json),
-    ),
-    Route(
-        "PUT",
-        _CLASS,
+    _CLASSES.get(classes.find, "list", (200, "resource_classes"), _classes, accepts_json),
+    _CLASSES.post(classes.create, "create", (201, 409), _classes, sends_json, body=CLASS_NAME),
+    _CLASS.get(classes.show, "show", (200, "resource_class", 404), _classes, accepts_json),
+    _CLASS.put(
         classes.rename,
-        "placement:resource_classes:update",
-        body=classes_bodies.NAMED,
-        returns={200: "resource_class", 404: ERROR, 409: ERROR},
-        checks=(_classes, sends_json),
+        "update",
+        (200, "resource_class", 404, 409),
+        _classes,
+        sends_json,
+        body=CLASS_NAME,
         until=F.ENSURE_RESOURCE_CLASS,
     ),
-    Route(
-        "PUT",
-        _CLASS,
-        classes.ensure,
-        "placement:resource_classes:update",
-        returns={201: None, 204: None, 400: ERROR},
-    ),
-    Route(
-        "DELETE",
-        _CLASS,
-        classes.delete,
-        "placement:resource_classes:delete",
-        returns={204: None, 400: ERROR, 404: ERROR, 409: ERROR},
-        checks=(_classes,),
-    ),
+    _CLASS.put(classes.ensure, "update", (201, 204, 400)),
+    _CLASS.delete(classes.delete, "delete", (204, 400, 404, 409), _classes),
     #
-    Route(
-        "GET",
-        "/resource_providers",
-        providers.find,
-        "placement:resource_providers:list",
-        query=providers_request,
-        returns={200: "resource_providers"},
-        checks=(accepts_json,),
+    _PROVIDERS.get(
+        providers.find, "list", (200, "resource_providers"), accepts_json, query=providers_request
     ),
-    Route(
-        "POST",
-        "/resource_providers",
+    _PROVIDERS.post(
         providers.create,
-        "placement:resource_providers:create",
-        body=providers_bodies.CREATE,
-        returns={201: None, 409: ERROR},
-        checks=(sends_json,),
+        "create",
+        (201, 409),
+        sends_json,
+        body=CREATE_PROVIDER,
         until=F.SHOW_CREATED_PROVIDER,
     ),
-    Route(
-        "POST",
-        "/resource_providers",
-        providers.create_and_show,
-        "placement:resource_providers:create",
-        body=providers_bodies.CREATE,
-        returns={200: "resource_provider", 409: ERROR},
-        checks=(sends_json,),
+    _PROVIDERS.post(
+        providers.create_and_show, "create", (200, "resource_provider", 409), sends_json, body=CREATE_PROVIDER
     ),
-    Route(
-        "GET",
-        _PROVIDER,
-        providers.show,
-        "placement:resource_providers:show",
-        returns={200: "resource_provider", 404: ERROR},
-        checks=(accepts_json,),
-    ),
-    Route(
-        "DELETE",
-        _PROVIDER,
-        providers.delete,
-        "placement:resource_providers:delete",
-        returns={204: None, 404: ERROR, 409: ERROR},
-    ),
-    Route(
-        "PUT",
-        _PROVIDER,
-        providers.change,
-        "placement:resource_providers:update",
-        body=providers_bodies.CHANGE,
-        returns={200: "resource_provider", 404: ERROR, 409: ERROR},
-        checks=(sends_json,),
+    _PROVIDER.get(providers.show, "show", (200, "resource_provider", 404), accepts_json),
+    _PROVIDER.delete(providers.delete, "delete", (204, 404, 409)),
+    _PROVIDER.put(
+        providers.change, "update", (200, "resource_provider", 404, 409), sends_json, body=CHANGE_PROVIDER
     ),
     #
-    Route(
-        "GET",
-        _INVENTORIES,
-        inventories.index,
-        "placement:resource_providers:inventories:list",
-        returns={200: "inventories", 404: ERROR},
-        checks=(accepts_json,),
+    _INVENTORIES.get(inventories.index, "list", (200, "inventories", 404), accepts_json),
+    _INVENTORIES.post(
+        inventories.add, "create", (201, "inventory", 404, 409), sends_json, body=ADD_INVENTORY
     ),
-    Route(
-        "POST",
-        _INVENTORIES,
-        inventories.add,
-        "placement:resource_providers:inventories:create",
-        body=inventories_bodies.ADD,
-        returns={201: "inventory", 404: ERROR, 409: ERROR},
-        checks=(sends_json,),
+    _INVENTORIES.put(
+        inventories.replace, "update", (200, "inventories", 404, 409), sends_json, body=REPLACE_INVENTORIES
     ),
-    Route(
-        "PUT",
-        _INVENTORIES,
-        inventories.replace,
-        "placement:resource_providers:inventories:update",
-        body=inventories_bodies.REPLACE,
-        returns={200: "inventories", 404: ERROR, 409: ERROR},
-        checks=(sends_json,),
+    _INVENTORIES.delete(
+        inventories.clear, "delete", (204, 404, 409), Since(F.CLEAR_INVENTORIES, otherwise=405)
     ),
-    Route(
-        "DELETE",
-        _INVENTORIES,
-        inventories.clear,
-        "placement:resource_providers:inventories:delete",
-        returns={204: None, 404: ERROR, 409: ERROR},
-        checks=(Since(F.CLEAR_INVENTORIES, otherwise=405),),
+    _INVENTORY.get(inventories.show, "show", (200, "inventory", 404), accepts_json),
+    _INVENTORY.put(
+        inventories.change, "update", (200, "inventory", 404, 409), sends_json, body=CHANGE_INVENTORY
     ),
-    Route(
-        "GET",
-        _INVENTORY,
-        inventories.show,
-        "placement:resource_providers:inventories:show",
-        returns={200: "inventory", 404: ERROR},
-        checks=(accepts_json,),
-    ),
-    Route(
-        "PUT",
-        _INVENTORY,
-        inventories.change,
-        "placement:resource_providers:inventories:update",
-        body=inventories_bodies.CHANGE,
-        returns={200: "inventory", 404: ERROR, 409: ERROR},
-        checks=(sends_json,),
-    ),
-    Route(
-        "DELETE",
-        _INVENTORY,
-        inventories.remove,
-        "placement:resource_providers:inventories:delete",
-        returns={204: None, 404: ERROR, 409: ERROR},
-    ),
+    _INVENTORY.delete(inventories.remove, "delete", (204, 404, 409)),
     #
-    Route(
-        "GET",
-        f"{_PROVIDER}/usages",
-        usages.of_provider,
-        "placement:resource_providers:usages",
-        returns={200: "provider_usages", 404: ERROR},
-        checks=(accepts_json,),
-    ),
+    _USAGES.get(usages.of_provider, "usages", (200, "provider_usages", 404), accepts_json),
     # These two check the media type first: versions without aggregates refuse a wrong one too.
-    Route(
-        "GET",
-        _AGGREGATES,
-        aggregates.show,
-        "placement:resource_providers:aggregates:list",
-        returns={200: "aggregates", 404: ERROR},
-        checks=(accepts_json, _aggregates),
+    _AGGREGATES.get(aggregates.show, "list", (200, "aggregates", 404), accepts_json, _aggregates),
+    _AGGREGATES.put(
+        aggregates.replace, "update", (200, "aggregates", 404, 409), sends_json, _aggregates, body=AGGREGATES
     ),
-    Route(
-        "PUT",
-        _AGGREGATES,
-        aggregates.replace,
-        "placement:resource_providers:aggregates:update",
-        body=aggregates_bodies.SET,
-        returns={200: "aggregates", 404: ERROR, 409: ERROR},
-        checks=(sends_json, _aggregates),
-    ),
-    Route(
-        "GET",
-        _TRAITS,
-        traits.of_provider,
-        "placement:resource_providers:traits:list",
-        returns={200: "provider_traits", 404: ERROR},
-        checks=(_traits, accepts_json),
-    ),
-    Route(
-        "PUT",
-        _TRAITS,
+    _PROVIDER_TRAITS.get(traits.of_provider, "list", (200, "provider_traits", 404), _traits, accepts_json),
+    _PROVIDER_TRAITS.put(
         traits.set_for_provider,
-        "placement:resource_providers:traits:update",
-        body=traits_bodies.SET,
-        returns={200: "provider_traits", 404: ERROR, 409: ERROR},
-        checks=(_traits, sends_json),
+        "update",
+        (200, "provider_traits", 404, 409),
+        _traits,
+        sends_json,
+        body=TRAITS,
     ),
-    Route(
-        "DELETE",
-        _TRAITS,
-        traits.clear_for_provider,
-        "placement:resource_providers:traits:delete",
-        returns={204: None, 404: ERROR},
-        checks=(_traits,),
-    ),
-    Route(
-        "GET",
-        f"{_PROVIDER}/allocations",
-        allocations.of_provider,
-        "placement:resource_providers:allocations:list",
-        returns={200: "provider_allocations", 404: ERROR},
-        checks=(accepts_json,),
-    ),
+    _PROVIDER_TRAITS.delete(traits.clear_for_provider, "delete", (204, 404), _traits),
+    _ALLOCATIONS.get(allocations.of_provider, "list", (200, "provider_allocations", 404), accepts_json),
     #
-    Route(
-        "POST",
-        "/allocations",
+    _CLAIMS.post(
         allocations.claim_for_several,
-        "placement:allocations:manage",
-        body=allocations_bodies.SEVERAL_CONSUMERS,
-        returns={204: None, 409: ERROR},
-        checks=(Since(F.SEVERAL_CONSUMERS), sends_json),
+        "manage",
+        (204, 409),
+        Since(F.SEVERAL_CONSUMERS),
+        sends_json,
+        body=SEVERAL_CONSUMERS,
     ),
     # An extension of the API: without the parameter the response is the 405 of the reference.
-    Route(
-        "GET",
-        "/allocations",
+    _CLAIMS.get(
         allocations.of_owner,
-        "placement:allocations:list",
+        "list",
+        (200, "owner_allocations"),
+        OnlyWith("project_id", F.CONSUMER_OWNER, allow="POST"),
+        accepts_json,
         query=allocations_request,
-        returns={200: "owner_allocations"},
-        checks=(OnlyWith("project_id", F.CONSUMER_OWNER, allow="POST"), accepts_json),
         listed=False,
     ),
-    Route(
-        "GET",
-        _CONSUMER,
-        allocations.of_consumer,
-        "placement:allocations:list",
-        returns={200: "allocations"},
-        checks=(accepts_json,),
-    ),
-    Route(
-        "PUT",
-        _CONSUMER,
-        allocations.claim,
-        "placement:allocations:update",
-        body=allocations_bodies.ONE_CONSUMER,
-        returns={204: None, 409: ERROR},
-        checks=(sends_json,),
-    ),
-    Route(
-        "DELETE",
-        _CONSUMER,
-        allocations.release,
-        "placement:allocations:delete",
-        returns={204: None, 404: ERROR},
-    ),
+    _CONSUMER.get(allocations.of_consumer, "list", (200, "allocations"), accepts_json),
+    _CONSUMER.put(allocations.claim, "update", (204, 409), sends_json, body=ONE_CONSUMER),
+    _CONSUMER.delete(allocations.release, "delete", (204, 404)),
     #
-    Route(
-        "GET",
-        "/allocation_candidates",
+    _CANDIDATES.get(
         candidates.find,
-        "placement:allocation_candidates:list",
+        "list",
+        (200, "allocation_candidates"),
+        Since(F.CANDIDATES),
+        accepts_json,
         query=candidates_request,
-        returns={200: "allocation_candidates"},
-        checks=(Since(F.CANDIDATES), accepts_json),
     ),
     #
-    Route(
-        "GET",
-        "/traits",
-        traits.find,
-        "placement:traits:list",
-        query=traits_request,
-        returns={200: "traits"},
-        checks=(_traits, accepts_json),
-    ),
-    Route(
-        "GET",
-        _TRAIT,
-        traits.show,
-        "placement:traits:show",
-        returns={204: None, 404: ERROR},
-        checks=(_traits,),
-    ),
-    Route(
-        "PUT",
-        _TRAIT,
-        traits.ensure,
-        "placement:traits:update",
-        returns={201: None, 204: None, 400: ERROR},
-        checks=(_traits,),
-    ),
-    Route(
-        "DELETE",
-        _TRAIT,
-        traits.delete,
-        "placement:traits:delete",
-        returns={204: None, 400: ERROR, 404: ERROR, 409: ERROR},
-        checks=(_traits,),
-    ),
+    _TRAITS.get(traits.find, "list", (200, "traits"), _traits, accepts_json, query=traits_request),
+    _TRAIT.get(traits.show, "show", (204, 404), _traits),
+    _TRAIT.put(traits.ensure, "update", (201, 204, 400), _traits),
+    _TRAIT.delete(traits.delete, "delete", (204, 400, 404, 409), _traits),
     #
-    Route(
-        "GET",
-        "/usages",
+    _OWNER_USAGES.get(
         usages.of_owner,
-        "placement:usages",
+        "usages",
+        (200, "usages"),
+        Since(F.OWNER_USAGES),
+        accepts_json,
         query=usages_request,
-        returns={200: "usages"},
-        checks=(Since(F.OWNER_USAGES), accepts_json),
         target=usages.requested_project,
     ),
-    Route(
-        "POST",
-        "/reshaper",
-        reshape.reshape,
-        "placement:reshaper:reshape",
-        body=reshape_bodies.RESHAPE,
-        returns={204: None, 409: ERROR},
-        checks=(Since(F.RESHAPE), sends_json),
-    ),
+    _RESHAPER.post(reshape.reshape, "reshape", (204, 409), Since(F.RESHAPE), sends_json, body=RESHAPE),
 )

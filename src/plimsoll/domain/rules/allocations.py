@@ -155,8 +155,7 @@ def apply_claims(draft: Draft, resolved: Sequence[ResolvedClaim]) -> Refusal | N
         draft.pause()
     providers, classes = _affected(draft.world, wanted + released)
     draft.pause()
-    refusal = _check_amounts(draft, providers, classes, wanted, held)
-    if refusal is not None:
+    if refusal := _check_amounts(draft, providers, classes, wanted, held):
         return refusal
     for each, wants, holding in resolved:
         _add_effects(draft, each, wants, holding)

@@ -27,12 +27,16 @@ def add_class(draft: Draft, name: str) -> Refusal | None:
     return None
 
 
-def rename_class(draft: Draft, name: str, new_name: str) -> Refusal | None:
+def _check_custom(draft: Draft, name: str) -> Refusal | None:
     term = draft.world.classes.get(name)
     if term is None:
         return ResourceClassMissing(name)
-    if term.id < FIRST_CUSTOM_CLASS_ID:
-        return ResourceClassStandard(name)
+    return ResourceClassStandard(name) if term.id < FIRST_CUSTOM_CLASS_ID else None
+
+
+def rename_class(draft: Draft, name: str, new_name: str) -> Refusal | None:
+    if refusal := _check_custom(draft, name):
+        return refusal
     if new_name == name:
         return None
     if new_name in draft.world.classes:
@@ -42,11 +46,8 @@ def rename_class(draft: Draft, name: str, new_name: str) -> Refusal | None:
 
 
 def remove_class(draft: Draft, name: str) -> Refusal | None:
-    term = draft.world.classes.get(name)
-    if term is None:
-        return ResourceClassMissing(name)
-    if term.id < FIRST_CUSTOM_CLASS_ID:
-        return ResourceClassStandard(name)
+    if refusal := _check_custom(draft, name):
+        return refusal
     if any(name in each.inventories or name in each.used for each in draft.world.providers.values()):
         return ResourceClassInUse(name)
     draft.add(ClassRemoved(name))

@@ -47,8 +47,7 @@ def _write(
 ) -> Refusal | None:
     if isinstance(provider, Refusal):
         return provider
-    refusal = _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all=reserve_all)
-    if refusal is not None:
+    if refusal := _check_reserved(provider.uuid, {resource_class: inventory}, reserve_all):
         return refusal
     if resource_class not in draft.world.classes:
         return ResourceClassMissing(resource_class)
@@ -68,9 +67,8 @@ def replace_inventories(
     provider = draft.world.provider_at_generation(uuid, generation)
     if isinstance(provider, Refusal):
         return provider
-    return _check_reserved(provider.uuid, inventories, reserve_all=reserve_all) or put_inventories(
-        draft, provider.uuid, inventories
-    )
+    refusal = _check_reserved(provider.uuid, inventories, reserve_all)
+    return refusal or put_inventories(draft, provider.uuid, inventories)
 
 
 def clear_inventories(draft: Draft, uuid: str) -> Refusal | None:
@@ -86,8 +84,7 @@ def remove_inventory(draft: Draft, uuid: str, resource_class: str) -> Refusal | 
         return provider
     if resource_class not in draft.world.classes:
         return ResourceClassMissing(resource_class)
-    refusal = _check_unused(draft, provider.uuid, (resource_class,))
-    if refusal is not None:
+    if refusal := _check_unused(draft, provider.uuid, (resource_class,)):
         return refusal
     if resource_class not in provider.inventories:
         return InventoryMissing(provider.uuid, resource_class)
@@ -98,27 +95,23 @@ def remove_inventory(draft: Draft, uuid: str, resource_class: str) -> Refusal | 
 
 def put_inventories(draft: Draft, uuid: str, inventories: Mapping[str, Inventory]) -> Refusal | None:
     """Replace all inventories of a provider. Raises the generation even if they are unchanged."""
-    known = draft.world.classes.by_name
     for resource_class in inventories:
-        if resource_class not in known:
+        if resource_class not in draft.world.classes:
             return ResourceClassMissing(resource_class)
     existing = draft.world.providers[uuid].inventories
     unwanted = [name for name in existing if name not in inventories]
-    refusal = _check_unused(draft, uuid, unwanted)
-    if refusal is not None:
+    if refusal := _check_unused(draft, uuid, unwanted):
         return refusal
     for name in unwanted:
         draft.add(InventoryRemoved(uuid, name))
     for name, inventory in inventories.items():
-        if name in existing:
-            draft.add(InventoryChanged(uuid, name, inventory, draft.now))
-        else:
-            draft.add(InventoryAdded(uuid, name, inventory, draft.now))
+        effect = InventoryChanged if name in existing else InventoryAdded
+        draft.add(effect(uuid, name, inventory, draft.now))
     draft.raise_generation(uuid)
     return None
 
 
-def _check_reserved(uuid: str, inventories: Mapping[str, Inventory], *, reserve_all: bool) -> Refusal | None:
+def _check_reserved(uuid: str, inventories: Mapping[str, Inventory], reserve_all: bool) -> Refusal | None:
     for name, inventory in inventories.items():
         capacity = inventory.capacity
         if capacity < 0 or (capacity == 0 and not reserve_all):
@@ -127,8 +120,6 @@ def _check_reserved(uuid: str, inventories: Mapping[str, Inventory], *, reserve_
 
 
 def _check_unused(draft: Draft, uuid: str, resource_classes: Iterable[str]) -> Refusal | None:
-    provider, classes = draft.world.providers[uuid], draft.world.classes
-    in_use = [name for name in resource_classes if provider.used_of(name)]
-    if not in_use:
-        return None
-    return InventoryInUse(uuid, tuple(sorted(in_use, key=lambda name: classes.by_name[name].id)))
+    provider, classes = draft.world.providers[uuid], draft.world.classes.by_name
+    in_use = sorted(filter(provider.used_of, resource_classes), key=lambda name: classes[name].id)
+    return InventoryInUse(uuid, tuple(in_use)) if in_use else None

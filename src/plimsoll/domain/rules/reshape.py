@@ -13,12 +13,7 @@ from collections.abc import Mapping
 from plimsoll.domain.draft import Draft
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
-from plimsoll.domain.rules.allocations import (
-    Claim,
-    apply_claims,
-    check_preconditions,
-    resolve_claims,
-)
+from plimsoll.domain.rules.allocations import Claim, apply_claims, check_preconditions, resolve_claims
 from plimsoll.domain.rules.inventories import put_inventories
 from plimsoll.domain.values import unhashable_value
 
@@ -58,15 +53,13 @@ def _add_new_inventories(draft: Draft, wanted: Mapping[str, Mapping[str, Invento
     for uuid, inventories in wanted.items():
         if inventories:
             existing = draft.world.providers[uuid].inventories
-            refusal = put_inventories(draft, uuid, {**existing, **inventories})
-            if refusal is not None:
+            if refusal := put_inventories(draft, uuid, {**existing, **inventories}):
                 return refusal
     return None
 
 
 def _remove_old_inventories(draft: Draft, wanted: Mapping[str, Mapping[str, Inventory]]) -> Refusal | None:
     for uuid, inventories in wanted.items():
-        refusal = put_inventories(draft, uuid, inventories)
-        if refusal is not None:
+        if refusal := put_inventories(draft, uuid, inventories):
             return refusal
     return None

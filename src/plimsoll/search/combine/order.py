@@ -19,14 +19,8 @@ from plimsoll.search.budget import Budget, BudgetExceeded
 from plimsoll.search.combine.backtrack import Choice, Combiner
 from plimsoll.search.combine.memo import join_by_shape, join_each
 from plimsoll.search.combine.tree_options import options_at
-from plimsoll.search.combine.vectorised import ChoiceTable
-from plimsoll.search.index.bitset import (
-    NONE,
-    Mask,
-    Numbers,
-    mask_of,
-    numbers_of,
-)
+from plimsoll.search.combine.vectorised import ChoiceTable, rank_in_tree
+from plimsoll.search.index.bitset import Mask, Numbers, mask_of, numbers_of, union
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
 from plimsoll.search.request import Order
@@ -81,12 +75,7 @@ class _Enumeration:
     """The enumeration of the choices of one plan."""
 
     def __init__(
-        self,
-        index: Index,
-        plan: Plan,
-        shuffle: np.random.Generator | None,
-        budget: Budget,
-        shape_memo: bool,
+        self, index: Index, plan: Plan, shuffle: np.random.Generator | None, budget: Budget, shape_memo: bool
     ) -> None:
         self.index = index
         self.plan = plan
@@ -107,9 +96,7 @@ class _Enumeration:
 
     def _distinct_anchors(self, anchors: Numbers) -> Mask:
         supplies = {id(slot.supply): slot.supply for slot in self.plan.slots}.values()
-        own = NONE
-        for supply in supplies:
-            own |= self.index.roots_of(supply.rows)
+        own = union(self.index.roots_of(supply.rows) for supply in supplies)
         keep = mask_of(own, self.index.size)[anchors]
         dependent = anchors[~keep]
         kind = np.zeros(len(dependent), np.int64)
@@ -258,7 +245,7 @@ class _Enumeration:
         """Return the choices of all parts, sorted by their rank within their tree."""
         if not parts:
             return np.empty((0, len(self.plan.slots)), np.int64)
-        ranks = np.concatenate([part.rank_in_tree for part in parts])
+        ranks = np.concatenate([rank_in_tree(part.tree) for part in parts])
         ranks = ranks.astype(np.min_scalar_type(ranks.max(initial=0)))  # small numbers are sorted faster
         found: Numbers = np.concatenate([part.choices for part in parts])
         return found[np.argsort(ranks, kind="stable")]

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -76,8 +78,6 @@ class Scope(NamedTuple):
 
 class Rule(NamedTuple):
     name: str
-    reason: str
-    """Why a combination of providers breaks the rule, for an operator."""
     scopes: Callable[[Plan], Iterable[Scope]]
     """Return where the rule applies in a plan; nothing if it does not apply."""
     bits: Callable[[TreeBits, Scope], BitRule]
@@ -235,7 +235,7 @@ class _RequiredTraitBits:
 def _required_trait_columns(partial: PartialChoices, scope: Scope, new: int) -> Iterator[Mask]:
     if partial.are_filled(scope.slots):
         having = mask_of(scope.rows, partial.index.size)
-        yield _any(having[partial.chosen[number]] for number in scope.slots)
+        yield reduce(or_, [having[partial.chosen[number]] for number in scope.slots])
 
 
 # Same subtree: one of the providers is an ancestor of all the others (or there is only one).
@@ -298,51 +298,13 @@ def _same_subtree_columns(partial: PartialChoices, scope: Scope, new: int) -> It
                 partial.budget.check()
             ancestor = np.where(ancestor >= 0, parents[ancestor], np.int64(-1))
         tops = [top & is_ancestor for top, is_ancestor in zip(tops, above, strict=True)]
-    yield _any(tops)
-
-
-def _any(masks: Iterable[Mask]) -> Mask:
-    first, *others = masks
-    for mask in others:
-        first = first | mask
-    return first
+    yield reduce(or_, tops)
 
 
 RULES = (
-    Rule(
-        "group_policy=isolate",
-        "two groups with a suffix would have the same provider",
-        _isolated,
-        _isolation_bits,
-        _isolation_columns,
-    ),
-    Rule(
-        "capacity",
-        "a provider has room for each group alone but not for all of them together",
-        _contended,
-        _CapacityBits,
-        _capacity_columns,
-    ),
-    Rule(
-        "one provider per tree",
-        "several providers of one tree would be needed, which this microversion does not allow",
-        _one_per_tree,
-        _one_per_tree_bits,
-        _one_per_tree_columns,
-    ),
-    Rule(
-        "required traits",
-        "no provider of the group without suffix has a required trait",
-        _required_traits,
-        _RequiredTraitBits,
-        _required_trait_columns,
-    ),
-    Rule(
-        "same_subtree",
-        "no provider of the groups is an ancestor of all the others",
-        _subtrees,
-        _SameSubtreeBits,
-        _same_subtree_columns,
-        by_place=True,
-    ),
+    Rule("group_policy=isolate", _isolated, _isolation_bits, _isolation_columns),
+    Rule("capacity", _contended, _CapacityBits, _capacity_columns),
+    Rule("one provider per tree", _one_per_tree, _one_per_tree_bits, _one_per_tree_columns),
+    Rule("required traits", _required_traits, _RequiredTraitBits, _required_trait_columns),
+    Rule("same_subtree", _subtrees, _SameSubtreeBits, _same_subtree_columns, by_place=True),
 )

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import TypeAlias
 
 import numpy as np
@@ -36,11 +37,7 @@ class Options:
 
 
 def options_at(
-    index: Index,
-    plan: Plan,
-    anchors: Numbers,
-    budget: Budget,
-    shuffle: np.random.Generator | None = None,
+    index: Index, plan: Plan, anchors: Numbers, budget: Budget, shuffle: np.random.Generator | None = None
 ) -> list[Options]:
     """Return the options of each slot. Slots with the same supply share one object."""
     tree_of = np.full(index.size, -1, np.int64)
@@ -99,10 +96,7 @@ class TreeBits:
 
     def options_of(self, numbers: Iterable[int]) -> Bits:
         """Return all options of these slots."""
-        bits = 0
-        for number in numbers:
-            bits |= self.masks[self.depth_of[number]]
-        return bits
+        return reduce(or_, [self.masks[self.depth_of[number]] for number in numbers])
 
     def options_after(self, numbers: Iterable[int]) -> dict[int, Bits]:
         """Return, for the depth of each of these slots, the options of those that are filled later."""

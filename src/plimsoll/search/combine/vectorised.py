@@ -37,11 +37,6 @@ class ChoiceTable:
     """The number of partial choices examined, by slot and, after `join`, by tree."""
 
     @property
-    def rank_in_tree(self) -> Numbers:
-        """0 for the first choice of each tree, 1 for its second, and so on."""
-        return _rank_in_tree(self.tree)
-
-    @property
     def has_choice(self) -> Mask:
         """By tree: whether it has a choice."""
         found = np.zeros_like(self.truncated)
@@ -52,10 +47,7 @@ class ChoiceTable:
         """Return a table without the truncated trees."""
         keep = ~self.truncated[self.tree]
         return replace(
-            self,
-            choices=self.choices[keep],
-            tree=self.tree[keep],
-            truncated=np.zeros_like(self.truncated),
+            self, choices=self.choices[keep], tree=self.tree[keep], truncated=np.zeros_like(self.truncated)
         )
 
 
@@ -140,7 +132,8 @@ def _limit_expansion(tree: Numbers, count: Numbers, max_partial: int, truncated:
     return within_limit
 
 
-def _rank_in_tree(tree: Numbers) -> Numbers:
+def rank_in_tree(tree: Numbers) -> Numbers:
+    """Return 0 for the first choice of each tree, 1 for its second, and so on."""
     count = np.bincount(tree)
     return np.arange(len(tree)) - (np.cumsum(count) - count)[tree]
 
@@ -150,7 +143,7 @@ def _limit_per_tree(tree: Numbers, keep: Mask | None, width: int, truncated: Mas
     kept = tree if keep is None else tree[keep]
     if len(kept) <= width:
         return keep
-    over = _rank_in_tree(kept) >= width
+    over = rank_in_tree(kept) >= width
     if not over.any():
         return keep
     truncated[kept[over]] = True

@@ -8,7 +8,9 @@ microseconds. NumPy works on masks (one bool per row); these functions convert b
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import TypeAlias
 
 import numpy as np
@@ -39,6 +41,10 @@ def rows_of(numbers: Collection[int]) -> RowSet:
     for number in numbers:
         rows |= 1 << number
     return rows
+
+
+def union(sets: Iterable[RowSet]) -> RowSet:
+    return reduce(or_, sets, NONE)
 
 
 def mask_of(rows: RowSet, size: int) -> Mask:

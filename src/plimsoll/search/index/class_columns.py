@@ -15,19 +15,8 @@ import numpy as np
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.search.index import blocks as column_blocks
-from plimsoll.search.index.bitset import (
-    NONE,
-    Mask,
-    Numbers,
-    RowSet,
-    rows_of,
-    rows_of_mask,
-)
-from plimsoll.search.index.blocks import (
-    Block,
-    group_by_block,
-    rewrite_block,
-)
+from plimsoll.search.index.bitset import NONE, Mask, Numbers, RowSet, rows_of, rows_of_mask
+from plimsoll.search.index.blocks import Block, group_by_block, rewrite_block
 
 _MAX_AMOUNTS = 64
 _MAX_CHANGED = 16

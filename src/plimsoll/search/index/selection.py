@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import overload
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,24 +16,13 @@ from plimsoll.search.index.index import Index
 from plimsoll.search.index.table import Chunk, Table
 
 
-class Selection(Sequence[Provider]):
-    __slots__ = ("_index", "rows")
-
-    def __init__(self, index: Index, rows: Numbers) -> None:
-        self._index = index
-        self.rows = rows
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    _index: Index
+    rows: Numbers
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    @overload
-    def __getitem__(self, at: int) -> Provider: ...
-    @overload
-    def __getitem__(self, at: slice) -> Selection: ...
-    def __getitem__(self, at: int | slice) -> Provider | Selection:
-        if isinstance(at, slice):
-            return Selection(self._index, self.rows[at])
-        return self._index.provider(int(self.rows[at]))
 
     def __iter__(self) -> Iterator[Provider]:
         return iter(self._index.providers(self.rows.tolist()))

@@ -9,17 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from plimsoll.search.index.bitset import (
-    NONE,
-    Numbers,
-    RowSet,
-    mask_of,
-    numbers_of,
-    rows_of_numbers,
-)
+from plimsoll.search.index.bitset import NONE, Numbers, RowSet, mask_of, numbers_of, rows_of_numbers
 from plimsoll.search.index.blocks import Column
-
-_MAX_CACHED_ROOTS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,20 +22,13 @@ class Trees:
     children: RowSet = NONE
     roots: Column = field(default_factory=Column)
     parents: Column = field(default_factory=Column)
-    _roots_cache: dict[RowSet, RowSet] = field(default_factory=dict)
-    """Cache of `roots_of`."""
 
     def roots_of(self, rows: RowSet) -> RowSet:
         nested = rows & self.children
         if not nested:
             return rows
-        roots = self._roots_cache.get(nested)
-        if roots is None:
-            roots = rows_of_numbers(self.roots.whole()[numbers_of(nested, self.size)], self.size)
-            if len(self._roots_cache) >= _MAX_CACHED_ROOTS:
-                self._roots_cache.clear()
-            self._roots_cache[nested] = roots
-        return (rows ^ nested) | roots
+        roots = self.roots.whole()[numbers_of(nested, self.size)]
+        return (rows ^ nested) | rows_of_numbers(roots, self.size)
 
     def rows_of_trees(self, roots: RowSet) -> RowSet:
         if not roots or not self.children:

@@ -55,9 +55,7 @@ def send(
 ) -> Received:
     """Send one request to an application in which all routes have the same handler."""
     routes = tuple(replace(route, handler=handler or (lambda _: json_response({}))) for route in ROUTES)
-    api = PlacementApi(
-        UNUSED_PLACEMENT, cast(Policy, policy or FakePolicy()), Router(routes), longest_body=1000
-    )
+    api = PlacementApi(UNUSED_PLACEMENT, cast(Policy, policy or FakePolicy()), Router(routes), 1000)
     given = {
         "REQUEST_METHOD": "GET",
         "PATH_INFO": "/resource_providers",

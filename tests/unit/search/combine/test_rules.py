@@ -210,8 +210,7 @@ def test_all_rules_together_find_the_choices_that_meet_all_models(random: Random
     assert by_bits(puzzle) == by_columns(puzzle) == expected
 
 
-def test_each_rule_has_a_reason_for_operators() -> None:
-    assert all(rule.reason for rule in RULES)
+def test_each_rule_has_its_own_name() -> None:
     assert len({rule.name for rule in RULES}) == len(RULES)
 
 

@@ -13,7 +13,7 @@ from plimsoll.api.placement.schemas import Changed, Field, ObjectSchema
 
 _LISTED = {"type": "array", "items": UUID, "uniqueItems": True}
 
-SET = Body(
+AGGREGATES = Body(
     Changed(
         F.AGGREGATES_GENERATION,
         before=_LISTED,

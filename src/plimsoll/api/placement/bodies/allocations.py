@@ -8,23 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.api.placement.bodies.body import Body
-from plimsoll.api.placement.bodies.patterns import (
-    GENERATION,
-    GROUP_SUFFIX,
-    NAME,
-    OWNER,
-    UUID,
-    UUID_KEY,
-)
+from plimsoll.api.placement.bodies.patterns import GENERATION, GROUP_SUFFIX, NAME, OWNER, UUID, UUID_KEY
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import Version
-from plimsoll.api.placement.schemas import (
-    Changed,
-    Field,
-    ObjectSchema,
-    Pause,
-    Plain,
-)
+from plimsoll.api.placement.schemas import Changed, Field, ObjectSchema, Pause, Plain
 from plimsoll.domain.rules.allocations import ANY_GENERATION, Claim
 
 _AMOUNTS: Plain = {

@@ -8,4 +8,4 @@ from plimsoll.api.placement.bodies.body import Body
 from plimsoll.api.placement.bodies.patterns import CUSTOM_NAME
 from plimsoll.api.placement.schemas import Field, ObjectSchema
 
-NAMED = Body(ObjectSchema(Field("name", {"type": "string", "pattern": CUSTOM_NAME, "maxLength": 255})))
+CLASS_NAME = Body(ObjectSchema(Field("name", {"type": "string", "pattern": CUSTOM_NAME, "maxLength": 255})))

@@ -36,8 +36,10 @@ def _inventory(required: list[str], **further: Plain) -> Plain:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-ADD = Body(_inventory(["total", "resource_class"], resource_class={"type": "string", "pattern": NAME}))
-CHANGE = Body(_inventory(["total", "resource_provider_generation"]))
+ADD_INVENTORY = Body(
+    _inventory(["total", "resource_class"], resource_class={"type": "string", "pattern": NAME})
+)
+CHANGE_INVENTORY = Body(_inventory(["total", "resource_provider_generation"]))
 
 REPLACE_SHAPE: Plain = {
     "type": "object",
@@ -49,7 +51,7 @@ REPLACE_SHAPE: Plain = {
     "required": ["resource_provider_generation", "inventories"],
     "additionalProperties": False,
 }
-REPLACE = Body(REPLACE_SHAPE)
+REPLACE_INVENTORIES = Body(REPLACE_SHAPE)
 
 _RECORD = Body(_inventory(["total"]))
 _IS_CLASS_NAME = re.compile(NAME).fullmatch
@@ -57,28 +59,25 @@ _IS_CLASS_NAME = re.compile(NAME).fullmatch
 Figures = dict[str, int | float]
 """The figures of an inventory as the client wrote them, with defaults: responses show 2.0 as 2.0 and 2 as 2."""
 
+_DEFAULTS: Figures = {
+    "reserved": 0,
+    "min_unit": 1,
+    "max_unit": MAX_INT,
+    "step_size": 1,
+    "allocation_ratio": 1.0,
+}
+FIGURES = ("total", *_DEFAULTS)
+
 
 def figures_of(given: Mapping[str, Any]) -> Figures:
-    return {
-        "total": given["total"],
-        "reserved": given.get("reserved", 0),
-        "min_unit": given.get("min_unit", 1),
-        "max_unit": given.get("max_unit", MAX_INT),
-        "step_size": given.get("step_size", 1),
-        "allocation_ratio": given.get("allocation_ratio", 1.0),
-    }
+    return {"total": given["total"], **{name: given.get(name, _DEFAULTS[name]) for name in _DEFAULTS}}
 
 
-def inventory_of(figures: Mapping[str, Any]) -> Inventory:
-    return Inventory(
-        total=int(figures["total"]),
-        reserved=int(figures["reserved"]),
-        min_unit=int(figures["min_unit"]),
-        max_unit=int(figures["max_unit"]),
-        step_size=int(figures["step_size"]),
-        # Adding zero turns -0.0 into 0.0: not every database stores the sign of zero.
-        allocation_ratio=float(figures["allocation_ratio"]) + 0.0,
-    )
+def inventory_of(figures: Figures) -> Inventory:
+    # Adding zero turns -0.0 into 0.0: not every database stores the sign of zero.
+    ratio = float(figures["allocation_ratio"]) + 0.0
+    whole: dict[str, Any] = {name: int(figures[name]) for name in FIGURES if name != "allocation_ratio"}
+    return Inventory(**whole, allocation_ratio=ratio)
 
 
 def all_figures_of(provider: str, given: Mapping[str, Any]) -> dict[str, Figures]:

@@ -14,5 +14,5 @@ _PARENT = Field(
     "parent_provider_uuid", {"anyOf": [UUID, {"type": "null"}]}, since=F.PROVIDER_TREES, required=False
 )
 
-CREATE = Body(ObjectSchema(_NAME, Field("uuid", UUID, required=False), _PARENT))
-CHANGE = Body(ObjectSchema(_NAME, _PARENT))
+CREATE_PROVIDER = Body(ObjectSchema(_NAME, Field("uuid", UUID, required=False), _PARENT))
+CHANGE_PROVIDER = Body(ObjectSchema(_NAME, _PARENT))

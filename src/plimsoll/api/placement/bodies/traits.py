@@ -10,11 +10,10 @@ from plimsoll.api.placement.schemas import Field, ObjectSchema
 
 _TRAIT = {"type": "string", "minLength": 1, "maxLength": 255}
 
-SET = Body(
+TRAITS = Body(
     ObjectSchema(
-        Field("traits", {"type": "array", "items": _TRAIT}),
-        Field("resource_provider_generation", GENERATION),
+        Field("traits", {"type": "array", "items": _TRAIT}), Field("resource_provider_generation", GENERATION)
     )
 )
 
-CUSTOM = Body({**_TRAIT, "pattern": CUSTOM_NAME})
+CUSTOM_TRAIT = Body({**_TRAIT, "pattern": CUSTOM_NAME})

@@ -8,11 +8,11 @@ from plimsoll.api.placement.bodies.aggregates import aggregates_and_generation
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import names as views
 from plimsoll.http.response import Response, json_response, now
-from plimsoll.service import aggregates, providers
+from plimsoll.service import aggregates
 
 
 def show(call: ApiRequest) -> Response:
-    provider = accepted(providers.get(call.placement, call.params["uuid"]))
+    provider = call.provider()
     return json_response(views.aggregates(provider.aggregates, provider.generation, call.version), now())
 
 

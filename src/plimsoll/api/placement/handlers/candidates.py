@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 from plimsoll.api.placement.errors import Refused
 from plimsoll.api.placement.request import ApiRequest, accepted
@@ -81,10 +82,10 @@ def _large_search_slot(call: ApiRequest) -> Iterator[None]:
 
 
 def _encoded(found: Candidates, request: CandidatesRequest, call: ApiRequest, budget: Budget) -> bytes:
+    fast_paths = call.placement.settings.fast_paths
+    encode = partial(views.candidates, found, request, call.version, budget.pause_if_due, fast_paths)
     if not found.requests.is_large:
-        return views.candidates(
-            found, request, call.version, budget.pause_if_due, call.placement.settings.fast_paths
-        )
+        return encode()
     permit = call.permit
     with permit.released():
         _encoding_large.acquire()
@@ -93,9 +94,7 @@ def _encoded(found: Candidates, request: CandidatesRequest, call: ApiRequest, bu
             has_memory = permit.wait_for_memory()
         if not has_memory:
             raise Problem(503, _NO_MEMORY, retry_after=5)
-        body = views.candidates(
-            found, request, call.version, budget.pause_if_due, call.placement.settings.fast_paths
-        )
+        body = encode()
         if len(body) > _TRIMMED_BYTES:
             permit.trim_memory()
         return body

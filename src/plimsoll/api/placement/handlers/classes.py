@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from plimsoll.api.placement.bodies.body import parse_body
-from plimsoll.api.placement.bodies.classes import NAMED
+from plimsoll.api.placement.bodies.classes import CLASS_NAME
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import names as views
 from plimsoll.http.problems import Problem
@@ -40,7 +40,7 @@ def rename(call: ApiRequest) -> Response:
 def ensure(call: ApiRequest) -> Response:
     """Create the class if it is missing. The name is validated as a body, for the error text of the reference."""
     name = call.params["name"]
-    content = parse_body(f'{{"name": "{name}"}}'.encode(), NAMED.schemas.at(call.version))
+    content = parse_body(f'{{"name": "{name}"}}'.encode(), CLASS_NAME.schemas.at(call.version))
     if content["name"] != name:
         raise Problem(400, f"JSON does not validate: {name} is not the name of a resource class.")
     term, is_new = classes.ensure(call.placement, call.actor, name)

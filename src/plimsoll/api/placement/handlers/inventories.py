@@ -14,17 +14,17 @@ from plimsoll.api.placement.views import inventories as views
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import InventoryMissing
 from plimsoll.http.response import Response, json_response, latest
-from plimsoll.service import inventories, providers
+from plimsoll.service import inventories
 
 
 def index(call: ApiRequest) -> Response:
-    provider = _provider(call)
+    provider = call.provider()
     figures = {name: views.figures_of(inventory) for name, inventory in provider.inventories.items()}
     return json_response(views.inventories(figures, provider.generation), _last_change(provider))
 
 
 def show(call: ApiRequest) -> Response:
-    provider = _provider(call)
+    provider = call.provider()
     name = call.params["resource_class"]
     inventory = provider.inventories.get(name)
     if inventory is None:
@@ -98,10 +98,6 @@ def remove(call: ApiRequest) -> Response:
 def clear(call: ApiRequest) -> Response:
     accepted(inventories.clear(call.placement, call.actor, call.params["uuid"]))
     return Response(204)
-
-
-def _provider(call: ApiRequest) -> Provider:
-    return accepted(providers.get(call.placement, call.params["uuid"]))
 
 
 def _last_change(provider: Provider) -> datetime | None:

@@ -11,6 +11,7 @@ from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import providers as views
 from plimsoll.domain.provider import Provider
+from plimsoll.domain.rules.providers import KEEP_PARENT
 from plimsoll.http.response import Response, latest, now
 from plimsoll.search.budget import Budget
 from plimsoll.search.request import ProvidersRequest
@@ -27,7 +28,7 @@ def find(call: ApiRequest) -> Response:
 
 
 def show(call: ApiRequest) -> Response:
-    provider = accepted(providers.get(call.placement, call.params["uuid"]))
+    provider = call.provider()
     body = views.provider(provider, call.version, call.prefix)
     return Response(200, body, modified=provider.modified_at or now())
 
@@ -52,7 +53,7 @@ def _created(call: ApiRequest) -> Provider:
 
 
 def change(call: ApiRequest) -> Response:
-    known = accepted(providers.get(call.placement, call.params["uuid"]))
+    known = call.provider()
     given = call.body()
     provider = accepted(
         providers.update(
@@ -60,7 +61,7 @@ def change(call: ApiRequest) -> Response:
             call.actor,
             known.uuid,
             given["name"],
-            given.get("parent_provider_uuid", providers.KEEP_PARENT),
+            given.get("parent_provider_uuid", KEEP_PARENT),
             call.version.has(F.REPARENTING),
         ),
         uuid=known.uuid,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from plimsoll.api.placement.bodies import traits as bodies
+from plimsoll.api.placement.bodies.traits import CUSTOM_TRAIT
 from plimsoll.api.placement.queries.traits import TraitsRequest
 from plimsoll.api.placement.request import ApiRequest, accepted
 from plimsoll.api.placement.views import names as views
@@ -26,7 +26,7 @@ def show(call: ApiRequest) -> Response:
 
 def ensure(call: ApiRequest) -> Response:
     name = call.params["name"]
-    if not bodies.CUSTOM.schemas.at(call.version).accepts(name):
+    if not CUSTOM_TRAIT.schemas.at(call.version).accepts(name):
         raise Problem(
             400,
             "The trait is invalid. A valid trait must be no longer than 255 characters, start with the prefix"
@@ -34,9 +34,7 @@ def ensure(call: ApiRequest) -> Response:
         )
     term, is_new = traits.create(call.placement, call.actor, name)
     return Response(
-        201 if is_new else 204,
-        location=views.trait_path(term.name),
-        modified=latest((term.modified_at,)),
+        201 if is_new else 204, location=views.trait_path(term.name), modified=latest((term.modified_at,))
     )
 
 

@@ -8,15 +8,14 @@ from plimsoll.api.placement.bodies.patterns import LONGEST_OWNER
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.queries.query import parse_query
 from plimsoll.api.placement.queries.usages import Owner
-from plimsoll.api.placement.request import ApiRequest, accepted
+from plimsoll.api.placement.request import ApiRequest
 from plimsoll.api.placement.views import usages as views
 from plimsoll.http.response import Response, json_response, now
-from plimsoll.service import providers, usages
+from plimsoll.service import usages
 
 
 def of_provider(call: ApiRequest) -> Response:
-    provider = accepted(providers.get(call.placement, call.params["uuid"]))
-    return json_response(views.of_provider(provider), now())
+    return json_response(views.of_provider(call.provider()), now())
 
 
 def requested_project(call: ApiRequest) -> dict[str, str | None]:

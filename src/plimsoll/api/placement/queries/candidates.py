@@ -10,26 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Literal
 
 from plimsoll.api.placement.bodies.patterns import GROUP_NUMBER, GROUP_SUFFIX
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import Version
 from plimsoll.api.placement.queries import conditions
-from plimsoll.api.placement.queries.query import (
-    TEXT,
-    Query,
-    QueryParser,
-)
+from plimsoll.api.placement.queries.query import TEXT, Query, QueryParser
 from plimsoll.api.placement.schemas import Changed, Field, ObjectSchema
-from plimsoll.http.problems import (
-    BAD_PARAMETER,
-    DUPLICATE_PARAMETER,
-    MISSING_PARAMETER,
-    Problem,
-)
-from plimsoll.search.request import AnyOf, CandidatesRequest, Conditions, Group
+from plimsoll.http.problems import BAD_PARAMETER, DUPLICATE_PARAMETER, MISSING_PARAMETER, Problem
+from plimsoll.search.request import CandidatesRequest, Group
 
 _LIMIT = {"type": ["integer", "string"], "pattern": "^[1-9][0-9]*$", "minimum": 1, "minLength": 1}
 _ONE_TEXT = {"type": ["string"]}
@@ -69,31 +60,6 @@ _NUMBERED = re.compile(_OF_A_GROUP.format(GROUP_NUMBER)).fullmatch
 _NAMED = re.compile(_OF_A_GROUP.format(GROUP_SUFFIX)).fullmatch
 
 
-@dataclass(slots=True)
-class _GroupParser:
-    """A group whose parameters are being collected."""
-
-    resources: dict[str, int] = field(default_factory=dict)
-    required: list[AnyOf] = field(default_factory=list)
-    forbidden: set[str] = field(default_factory=set)
-    member_of: list[AnyOf] = field(default_factory=list)
-    not_member_of: set[str] = field(default_factory=set)
-    in_tree: str | None = None
-
-    def as_group(self, suffix: str) -> Group:
-        return Group(
-            suffix,
-            self.resources,
-            Conditions(
-                required=tuple(self.required),
-                forbidden=frozenset(self.forbidden),
-                member_of=tuple(self.member_of),
-                not_member_of=frozenset(self.not_member_of),
-                in_tree=self.in_tree,
-            ),
-        )
-
-
 def _parse(query: Query, version: Version) -> CandidatesRequest:
     limit = _limit(query)
     group_policy = _group_policy(query)
@@ -112,11 +78,11 @@ def _parse(query: Query, version: Version) -> CandidatesRequest:
             'The "group_policy" parameter is required when specifying more than one "resources{N}" parameter.',
         )
     return CandidatesRequest(
-        groups=tuple([group.as_group(suffix) for suffix, group in groups.items()]),
+        groups=tuple(groups.values()),
         limit=limit,
         group_policy=group_policy,
-        root_required=frozenset(root_required),
-        root_forbidden=frozenset(root_forbidden),
+        root_required=root_required,
+        root_forbidden=root_forbidden,
         same_subtrees=same_subtrees,
         nested=version.has(F.CANDIDATES_IN_TREES),
     )
@@ -144,10 +110,10 @@ def _group_policy(query: Query) -> Literal["none", "isolate"] | None:
     return None if not given else "isolate" if given == "isolate" else "none"
 
 
-def _root_traits(query: Query, version: Version) -> tuple[set[str], set[str]]:
+def _root_traits(query: Query, version: Version) -> tuple[frozenset[str], frozenset[str]]:
     values = query.all("root_required")
     if not values:
-        return set(), set()
+        return frozenset(), frozenset()
     if len(values) > 1:
         raise Problem(400, "Query parameter 'root_required' may be specified only once.", DUPLICATE_PARAMETER)
     if values[0].startswith("in:"):
@@ -157,7 +123,7 @@ def _root_traits(query: Query, version: Version) -> tuple[set[str], set[str]]:
             f" '{conditions.ANY_TRAITS_FORM}' at any microversion. Got: {values[0]}",
         )
     traits, forbidden = conditions.all_of(values[0], version)
-    required = {name for any_of in traits for name in any_of}
+    required = frozenset[str]().union(*traits)
     if conflicts := required & forbidden:
         raise Problem(
             400,
@@ -176,35 +142,35 @@ def _same_subtree(value: str) -> frozenset[str]:
     return suffixes
 
 
-def _groups(query: Query, version: Version) -> dict[str, _GroupParser]:
+def _groups(query: Query, version: Version) -> dict[str, Group]:
     parse_name = _NAMED if version.has(F.NAMED_GROUPS) else _NUMBERED
-    groups: dict[str, _GroupParser] = {}
+    groups: dict[str, Group] = {}
     combined: set[str] = set()
     for name, value in query.pairs:
         found = parse_name(name)
         if found is None or name in combined:
             continue
         suffix = found[2] or ""
-        group = groups.get(suffix)
-        if group is None:
-            group = groups[suffix] = _GroupParser()
+        group = groups.get(suffix) or Group(suffix, {})
+        wanted = group.conditions
         match found[1]:
             case "resources":
-                group.resources = conditions.resources(value)
+                group = replace(group, resources=conditions.resources(value))
             case "required":
                 combined.add(name)  # all values of the parameter are read where it is first given
-                values = query.all(name)
-                group.required, group.forbidden = conditions.required(values, version)
+                required, forbidden = conditions.required(query.all(name), version)
+                wanted = wanted._replace(required=required, forbidden=forbidden)
             case "member_of":
                 combined.add(name)
-                values = query.all(name)
-                group.member_of, group.not_member_of = conditions.member_of(values, version, suffix)
+                member_of, not_member_of = conditions.member_of(query.all(name), version, suffix)
+                wanted = wanted._replace(member_of=member_of, not_member_of=not_member_of)
             case "in_tree":
-                group.in_tree = conditions.in_tree(value)
+                wanted = wanted._replace(in_tree=conditions.in_tree(value))
+        groups[suffix] = replace(group, conditions=wanted)
     return groups
 
 
-def _check_subtrees(groups: dict[str, _GroupParser], same_subtrees: Iterable[frozenset[str]]) -> None:
+def _check_subtrees(groups: dict[str, Group], same_subtrees: Iterable[frozenset[str]]) -> None:
     without = [suffix for suffix, group in groups.items() if not group.resources]
     in_subtrees = frozenset[str]().union(*same_subtrees)
     if len(without) == len(groups):
@@ -225,16 +191,16 @@ def _check_subtrees(groups: dict[str, _GroupParser], same_subtrees: Iterable[fro
         )
 
 
-def _check_orphans(groups: dict[str, _GroupParser]) -> None:
-    without = {suffix: group for suffix, group in groups.items() if not group.resources}
-    if orphans := [f"required{suffix}" for suffix, group in without.items() if group.required]:
+def _check_orphans(groups: dict[str, Group]) -> None:
+    without = {suffix: group.conditions for suffix, group in groups.items() if not group.resources}
+    if orphans := [f"required{suffix}" for suffix, wanted in without.items() if wanted.required]:
         raise Problem(
             400,
             "All traits parameters must be associated with resources.  Found the following orphaned traits"
             f" keys: {', '.join(orphans)}",
         )
     if orphans := [
-        f"member_of{suffix}" for suffix, group in without.items() if group.member_of or group.not_member_of
+        f"member_of{suffix}" for suffix, wanted in without.items() if wanted.member_of or wanted.not_member_of
     ]:
         raise Problem(
             400,
@@ -247,12 +213,12 @@ def _check_orphans(groups: dict[str, _GroupParser]) -> None:
         raise Problem(400, "At least one request group (`resources` or `resources{$S}`) is required.")
 
 
-def _check_conflicts(groups: dict[str, _GroupParser]) -> None:
+def _check_conflicts(groups: dict[str, Group]) -> None:
     conflicts = [
         f"required{suffix}: ({', '.join(sorted(any_of))})"
         for suffix, group in groups.items()
-        for any_of in group.required
-        if any_of <= group.forbidden
+        for any_of in group.conditions.required
+        if any_of <= group.conditions.forbidden
     ]
     if conflicts:
         raise Problem(

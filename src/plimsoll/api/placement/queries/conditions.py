@@ -26,8 +26,8 @@ ANY_TRAITS_FORM = "in:HW_CPU_X86_VMX,CUSTOM_MAGIC"
 _TRAITS_FORM = "HW_CPU_X86_VMX,CUSTOM_MAGIC"
 _FORBIDDEN_FORM = "HW_CPU_X86_VMX,!CUSTOM_MAGIC"
 
-Traits = tuple[list[AnyOf], set[str]]
-"""Required traits, one of each set, and forbidden traits."""
+Names = tuple[tuple[AnyOf, ...], frozenset[str]]
+"""Required traits or aggregates, one of each set, and forbidden ones."""
 
 
 def resources(value: str) -> dict[str, int]:
@@ -55,10 +55,10 @@ def _amount(name: str, text: str) -> int:
     return min(amount, MAX_INT + 1)
 
 
-def required(values: Sequence[str], version: Version) -> Traits:
+def required(values: Sequence[str], version: Version) -> Names:
     """Return the traits of the last value or, since ANY_TRAITS, of all values."""
     traits: list[AnyOf] = []
-    forbidden: set[str] = set()
+    forbidden: frozenset[str] = frozenset()
     for value in values if version.has(F.ANY_TRAITS) else values[-1:]:
         if value.startswith("in:"):
             traits.append(_any_of(value, version))
@@ -66,7 +66,7 @@ def required(values: Sequence[str], version: Version) -> Traits:
             more, more_forbidden = all_of(value, version)
             traits += more
             forbidden |= more_forbidden
-    return traits, forbidden
+    return tuple(traits), forbidden
 
 
 def _any_of(value: str, version: Version) -> AnyOf:
@@ -88,25 +88,25 @@ def _any_of(value: str, version: Version) -> AnyOf:
     return names
 
 
-def all_of(value: str, version: Version) -> Traits:
+def all_of(value: str, version: Version) -> Names:
     """Return the traits that are all required, and the forbidden ones: they begin with one or more `!`."""
     names = [name.strip() for name in value.split(",")]
-    forbidden = {name.lstrip("!") for name in names if name.startswith("!")}
+    forbidden = frozenset(name.lstrip("!") for name in names if name.startswith("!"))
     may_forbid = version.has(F.FORBIDDEN_TRAITS)
     if "" in names or "" in forbidden:
         form = _FORBIDDEN_FORM if may_forbid else _TRAITS_FORM
         raise Problem(400, f"{_REQUIRED_FORM}{form}. Got an empty trait in: {value}")
     if forbidden and not may_forbid:
         raise Problem(400, f"{_REQUIRED_FORM}{_TRAITS_FORM}. Got: {value}")
-    return [frozenset((name,)) for name in names if not name.startswith("!")], forbidden
+    return tuple(frozenset((name,)) for name in names if not name.startswith("!")), forbidden
 
 
-def member_of(values: Sequence[str], version: Version, suffix: str = "") -> tuple[list[AnyOf], set[str]]:
+def member_of(values: Sequence[str], version: Version, suffix: str = "") -> Names:
     """Return required aggregates, one of each set, and forbidden ones. `suffix` is that of the parameter's name."""
     if len(values) > 1 and not version.has(F.REPEATED_MEMBER_OF):
         raise Problem(400, f"Multiple member_of{suffix} parameters are not supported")
     wanted: list[AnyOf] = []
-    forbidden: set[str] = set()
+    forbidden: frozenset[str] = frozenset()
     for value in values:
         names, are_forbidden = _aggregates(value)
         if not are_forbidden:
@@ -117,7 +117,7 @@ def member_of(values: Sequence[str], version: Version, suffix: str = "") -> tupl
             raise Problem(
                 400, f"Forbidden member_of{suffix} parameters are not supported in the specified microversion"
             )
-    return wanted, forbidden
+    return tuple(wanted), forbidden
 
 
 def _aggregates(value: str) -> tuple[AnyOf, bool]:

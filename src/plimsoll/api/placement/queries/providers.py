@@ -7,11 +7,7 @@ from __future__ import annotations
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import Version
 from plimsoll.api.placement.queries import conditions
-from plimsoll.api.placement.queries.query import (
-    TEXT,
-    Query,
-    QueryParser,
-)
+from plimsoll.api.placement.queries.query import TEXT, Query, QueryParser
 from plimsoll.api.placement.schemas import Field, ObjectSchema
 from plimsoll.search.request import Conditions, ProvidersRequest
 
@@ -28,19 +24,13 @@ _PARAMETERS = ObjectSchema(
 
 
 def _parse(query: Query, version: Version) -> ProvidersRequest:
-    aggregates, not_aggregates = conditions.member_of(query.all("member_of"), version)
-    traits, forbidden = conditions.required(query.all("required"), version)
+    member_of, not_member_of = conditions.member_of(query.all("member_of"), version)
+    required, forbidden = conditions.required(query.all("required"), version)
     resources = query.last("resources")
     return ProvidersRequest(
         uuid=query.last("uuid"),
         name=query.last("name") or None,
-        conditions=Conditions(
-            required=tuple(traits),
-            forbidden=frozenset(forbidden),
-            member_of=tuple(aggregates),
-            not_member_of=frozenset(not_aggregates),
-            in_tree=query.last("in_tree"),
-        ),
+        conditions=Conditions(required, forbidden, member_of, not_member_of, query.last("in_tree")),
         resources={} if resources is None else conditions.resources(resources),
     )
 

@@ -7,11 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from plimsoll.api.placement.microversion import Version
-from plimsoll.api.placement.queries.query import (
-    TEXT,
-    Query,
-    QueryParser,
-)
+from plimsoll.api.placement.queries.query import TEXT, Query, QueryParser
 from plimsoll.api.placement.schemas import Field, ObjectSchema
 from plimsoll.http.problems import Problem
 
@@ -52,6 +48,5 @@ def _named(name: str | None) -> tuple[frozenset[str] | None, str | None]:
             "Badly formatted name parameter. Expected name query string parameter in form:"
             f' ?name=[in|startswith]:[name1,name2|prefix]. Got: "{name}"',
         )
-    return frozenset(
-        value.split(",")
-    ) if operator == "in" else None, value if operator == "startswith" else None
+    among = frozenset(value.split(",")) if operator == "in" else None
+    return among, value if operator == "startswith" else None

@@ -26,12 +26,7 @@ from plimsoll.http.response import encode_json
 from plimsoll.search.index.bitset import Numbers
 from plimsoll.search.index.selection import Selection
 from plimsoll.search.request import CandidatesRequest
-from plimsoll.search.result import (
-    Candidate,
-    CandidateList,
-    Candidates,
-    UniformCandidates,
-)
+from plimsoll.search.result import Candidate, CandidateList, Candidates, UniformCandidates
 
 _COMMA = b","
 
@@ -45,16 +40,6 @@ def candidates(
 ) -> bytes:
     """Return the document as JSON. `pause` is called after every few thousand candidates or providers."""
     cached = fast_paths.json_cache
-    if not found.requests.is_large:
-        return b"".join(
-            (
-                b'{"allocation_requests":[',
-                _requests(found.requests, version, pause, cached),
-                b'],"provider_summaries":{',
-                *with_commas(_summaries(found.providers, request, version, pause, cached)),
-                b"}}",
-            )
-        )
     # b"".join would need all pieces and the result at the same time: twice the memory.
     document = io.BytesIO(b'{"allocation_requests":[')
     document.seek(0, io.SEEK_END)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.api.placement.bodies.inventories import Figures
+from plimsoll.api.placement.bodies.inventories import FIGURES, Figures
 from plimsoll.domain.inventory import Inventory
 
 
@@ -16,14 +16,7 @@ def path_of(uuid: str, resource_class: str) -> str:
 
 
 def figures_of(inventory: Inventory) -> Figures:
-    return {
-        "total": inventory.total,
-        "reserved": inventory.reserved,
-        "min_unit": inventory.min_unit,
-        "max_unit": inventory.max_unit,
-        "step_size": inventory.step_size,
-        "allocation_ratio": inventory.allocation_ratio,
-    }
+    return {name: getattr(inventory, name) for name in FIGURES}
 
 
 def inventory(figures: Figures, generation: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ whole chunks of the index, one for each chunk: this makes responses with thousan
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from plimsoll.domain.provider import Provider
@@ -17,7 +17,6 @@ from plimsoll.search.index.selection import ChunkSelection, Selection
 from plimsoll.search.index.table import Chunk
 
 MAX_CACHED_PIECES = 200_000
-MAX_VARIANTS = 16
 T = TypeVar("T")
 
 SMALL_SELECTION = 128
@@ -28,8 +27,6 @@ MAX_CACHED_CHUNKS = 64
 
 class ChunkCache(Generic[T]):
     """Cache one value for each chunk, which `make` computes from the providers in it. Threads may share it."""
-
-    __slots__ = ("_make", "_value_by_number")
 
     def __init__(self, make: Callable[[list[Provider]], T]) -> None:
         self._make = make
@@ -46,8 +43,6 @@ class ChunkCache(Generic[T]):
 
 class JsonCache:
     """Cache the JSON of each provider, which `encode` returns. Threads may share it."""
-
-    __slots__ = ("_encode", "_joined_by_chunk", "_lock", "_piece_by_id", "_provider_by_uuid")
 
     def __init__(self, encode: Callable[[Provider], bytes]) -> None:
         self._encode = encode
@@ -87,21 +82,6 @@ class JsonCache:
             self._provider_by_uuid[provider.uuid] = provider
             self._piece_by_id[id(provider)] = piece
         return piece
-
-
-class JsonCachesByVariant:
-    """One `JsonCache` for each form of a provider's JSON. Beyond MAX_VARIANTS forms all caches are dropped."""
-
-    def __init__(self) -> None:
-        self._caches: dict[Hashable, JsonCache] = {}
-
-    def of(self, variant: Hashable, encode: Callable[[Provider], bytes]) -> JsonCache:
-        cache = self._caches.get(variant)
-        if cache is None:
-            if len(self._caches) >= MAX_VARIANTS:
-                self._caches = {}
-            cache = self._caches[variant] = JsonCache(encode)
-        return cache
 
 
 def with_commas(pieces: Sequence[bytes | memoryview]) -> list[bytes | memoryview]:

@@ -6,18 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 
 import orjson
 
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import Version
-from plimsoll.api.placement.views.json_cache import (
-    ChunkCache,
-    JsonCache,
-    JsonCachesByVariant,
-    with_commas,
-)
+from plimsoll.api.placement.views.json_cache import ChunkCache, JsonCache, with_commas
 from plimsoll.bounded_cache import bounded_cache
 from plimsoll.domain.provider import Provider
 from plimsoll.fast_paths import ALL, FastPaths
@@ -34,8 +29,6 @@ _LINKS = (
 
 _UUID_PLACEHOLDER = "\0"
 """Stands for the uuid in links. It occurs in no path."""
-
-_variants = JsonCachesByVariant()
 
 MAX_LINK_BYTES = 4096
 """Bytes of the links of a provider. If there are more, its JSON is not cached."""
@@ -58,11 +51,17 @@ def providers(
 ) -> bytes:
     """Return the list as JSON. `pause` is called every 256 providers: the first encoding of 20,000 takes 120 ms."""
     links, nested = _links((version, prefix)), version.has(F.PROVIDER_TREES)
-    encode = partial(_encoded, links=links, nested=nested)
     # With proxy headers enabled, a client can choose the prefix of the links, and so their length.
     is_cached = fast_paths.json_cache and sum(map(len, links)) <= MAX_LINK_BYTES
-    cache = _variants.of((links, nested), encode) if is_cached else JsonCache(encode)
+    cache = (_shared_json_cache if is_cached else _new_json_cache)(links, nested)
     return b"".join((b'{"resource_providers":[', *with_commas(cache.of(several, pause)), b"]}"))
+
+
+def _new_json_cache(links: tuple[bytes, ...], nested: bool) -> JsonCache:
+    return JsonCache(partial(_encoded, links=links, nested=nested))
+
+
+_shared_json_cache = lru_cache(maxsize=16)(_new_json_cache)
 
 
 def modification_times(several: Selection) -> Iterator[datetime | None]:

@@ -21,7 +21,7 @@ from plimsoll.api.placement.views import (
     providers,
     usages,
 )
-from plimsoll.api.placement.views.json_cache import JsonCache, JsonCachesByVariant
+from plimsoll.api.placement.views.json_cache import JsonCache
 from plimsoll.domain.consumer import Consumer, ConsumerAllocations, ProviderAllocations
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
@@ -177,12 +177,10 @@ def test_the_time_of_a_list_is_that_of_its_last_change() -> None:
     assert list(providers.modification_times(NO_PROVIDERS)) == []
 
 
-def test_each_variant_has_its_own_cache() -> None:
-    variants = JsonCachesByVariant()
-    one = variants.of("one", lambda _: b"1")
-    assert variants.of("one", lambda _: b"never used") is one
-    assert variants.of("two", lambda _: b"2").of(picked(HOST)) == [b"2"]
-    assert one.of(picked(HOST)) == [b"1"]
+def test_each_prefix_has_its_own_cache() -> None:
+    for prefix in ("/one", "/two", "/one"):
+        (shown,) = json.loads(providers.providers(picked(HOST), HIGHEST, prefix))["resource_providers"]
+        assert {"rel": "self", "href": f"{prefix}/resource_providers/{HOST.uuid}"} in shown["links"]
 
 
 def test_the_generation_goes_with_an_inventory_unless_there_is_none() -> None:
@@ -336,8 +334,9 @@ def test_a_capacity_may_be_larger_than_64_bits() -> None:
 
 
 def test_providers_under_a_long_prefix_are_not_cached() -> None:
+    cached = providers._shared_json_cache.cache_info().currsize
     for number in range(3):
         prefix = f"/{number}" + "p" * 5_000
         (host,) = shown([HOST], 39, prefix)
         assert host["links"][0]["href"] == f"{prefix}/resource_providers/host"
-        assert not any(prefix in str(variant) for variant in providers._variants._caches)
+    assert providers._shared_json_cache.cache_info().currsize == cached
