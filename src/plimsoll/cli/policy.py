@@ -14,13 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from plimsoll.access import (
-    Caller,
-    Policy,
-    PolicyError,
-    policy_files,
-    policy_review,
-)
+from plimsoll.access import Caller, Policy, PolicyError, policy_files, policy_review
 from plimsoll.access.policy_rules import list_rules
 from plimsoll.access.policy_sample import sample as sample_text
 from plimsoll.cli.settings import CheckImpossible, Program, configured, load_policy, silence_oslo_policy

@@ -20,12 +20,7 @@ from plimsoll.cli.results import Code, Result
 from plimsoll.storage import tables
 from plimsoll.storage.database import Database, UnusableDatabaseError
 from plimsoll.storage.load import load_world
-from plimsoll.storage.maintenance import (
-    data_migrations,
-    foreign_writes,
-    integrity,
-    preflight,
-)
+from plimsoll.storage.maintenance import data_migrations, foreign_writes, integrity, preflight
 
 MAX_LISTED = 5
 
@@ -104,8 +99,7 @@ def _placement_schema(schema: preflight.SchemaState) -> Result:
             "Placement Schema", details="The database is empty. `plimsoll db sync` creates every table."
         )
     return Result(
-        "Placement Schema",
-        details=f"It is at revision {schema.revision}, which Plimsoll supports.",
+        "Placement Schema", details=f"It is at revision {schema.revision}, which Plimsoll supports."
     )
 
 
@@ -185,11 +179,7 @@ def _rows(connection: Connection) -> Iterator[Result]:
 def _names(unnamed_providers: Sequence[str], alike: Sequence[str], connection: Connection) -> Result:
     check = "Names"
     if unnamed_providers:
-        return Result(
-            check,
-            Code.FAILURE,
-            _NAMELESS.format(providers=_listed(unnamed_providers)),
-        )
+        return Result(check, Code.FAILURE, _NAMELESS.format(providers=_listed(unnamed_providers)))
     several = preflight.mixed_collations(connection)
     if alike or several:
         mixed = "; ".join(f"{collation}: {_listed(columns)}" for collation, columns in several.items())

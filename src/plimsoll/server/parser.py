@@ -16,13 +16,7 @@ from urllib.parse import unquote_to_bytes
 import httptools
 
 from plimsoll.server.headers import as_wsgi
-from plimsoll.server.limits import (
-    LARGE_BYTES,
-    MAX_CHUNK_OVERHEAD,
-    MAX_HEAD_BYTES,
-    MAX_HEADERS,
-    Limits,
-)
+from plimsoll.server.limits import LARGE_BYTES, MAX_CHUNK_OVERHEAD, MAX_HEAD_BYTES, MAX_HEADERS, Limits
 
 _ABSOLUTE = re.compile(rb"https?://([^/?#]+)([^?#]*)(\?[^#]*)?\Z", re.IGNORECASE)
 _HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?\Z")

@@ -21,11 +21,7 @@ class Permits:
     """The permits of one worker."""
 
     def __init__(
-        self,
-        runtime: Greenlets,
-        count: int,
-        timeout: float,
-        has_memory: Callable[[], bool] = lambda: True,
+        self, runtime: Greenlets, count: int, timeout: float, has_memory: Callable[[], bool] = lambda: True
     ) -> None:
         self.runtime = runtime
         self.timeout = timeout
