@@ -53,9 +53,9 @@ def make_app(
     """
     fast_log = placement.settings.fast_paths.request_log
     longest_body, prefix = conf.plimsoll.max_body_bytes, mount.normalize_prefix(conf.plimsoll.prefix)
-    placement_api = PlacementApi(placement, policy, Router(ROUTES), longest_body)
+    api = PlacementApi(placement, policy, Router(ROUTES), longest_body)
     dispatch = Dispatch(
-        Mounted("/", _with_middleware(authenticate(placement_api), conf, fast_log), immediate_paths=("", "/")),
+        Mounted("/", _with_middleware(authenticate(api), conf, fast_log), immediate_paths=("", "/")),
         Mounted(health.PATH, health.Probes(placement), immediate_paths=(health.PATH,)),
     )
     app: WSGIApplication = dispatch
