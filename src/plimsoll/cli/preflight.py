@@ -16,7 +16,7 @@ from oslo_config import cfg
 from sqlalchemy import Connection
 
 from plimsoll.cli import config_lint
-from plimsoll.cli.results import Code, Result
+from plimsoll.cli.upgradecheck import Code, Result
 from plimsoll.storage import tables
 from plimsoll.storage.database import Database, UnusableDatabaseError
 from plimsoll.storage.load import load_world

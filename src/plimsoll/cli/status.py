@@ -10,8 +10,8 @@ import click
 from oslo_config import cfg
 
 from plimsoll.cli import upgradecheck
-from plimsoll.cli.results import Result
 from plimsoll.cli.settings import Program, configured, database
+from plimsoll.cli.upgradecheck import Result
 
 
 @click.group()
