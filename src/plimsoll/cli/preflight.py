@@ -25,6 +25,24 @@ from plimsoll.storage.maintenance import data_migrations, foreign_writes, integr
 MAX_LISTED = 5
 
 _COMPLETE = "Run `plimsoll db online_data_migrations`; the service may run meanwhile."
+_NON_TRANSACTIONAL = (
+    "These tables do not use InnoDB, so a failed write would be stored in part: {tables}. Run"
+    " `ALTER TABLE <table> ENGINE = InnoDB` for each of them while Placement is stopped."
+)
+_NOT_CAUSAL = (
+    "With [plimsoll]causal_reads = false a read through one node may lack recent writes through another. Remove this"
+    " setting, unless all workers use the same node."
+)
+_NEWER_TABLES = (
+    "They are at revision {revision}, which is newer than this release supports. Run the newer release of Plimsoll that"
+    " created them."
+)
+_ROOTLESS = "without a root: no response shows them and nothing can be placed on them, as in Placement."
+_UNRECORDED = "without a record: their allocations count as used, but no response shows them."
+_CONTRADICTING = (
+    "Plimsoll starts, but its responses about these rows may be wrong. Run `plimsoll db verify`, which prints the rows"
+    " and what to do."
+)
 _NAMELESS = (
     "Providers without a name: {providers}. Plimsoll finds providers by name and may not start. Run"
     " `UPDATE resource_providers SET name = uuid WHERE name IS NULL` while Placement is stopped."
@@ -72,86 +90,53 @@ def _settings(conf: cfg.ConfigOpts) -> Result:
 
 def _database(connection: Connection, where: str, conf: cfg.ConfigOpts) -> Result:
     server = preflight.server(connection)
-    found = f"{server}, at {where}."
     plain = preflight.non_transactional_tables(connection)
+    code, finding = Code.SUCCESS, "It can be used."
     if plain:
-        return Result(
-            "Database",
-            Code.FAILURE,
-            f"{found} These tables do not use InnoDB, so a failed write would be stored in part: {', '.join(plain)}."
-            " Run `ALTER TABLE <table> ENGINE = InnoDB` for each of them while Placement is stopped.",
-        )
-    if server.is_galera and not conf.plimsoll.causal_reads:
-        return Result(
-            "Database",
-            Code.WARNING,
-            f"{found} With [plimsoll]causal_reads = false a read through one node may lack recent writes through"
-            " another. Remove this setting, unless all workers use the same node.",
-        )
-    return Result("Database", details=f"{found} It can be used.")
+        code, finding = Code.FAILURE, _NON_TRANSACTIONAL.format(tables=", ".join(plain))
+    elif server.is_galera and not conf.plimsoll.causal_reads:
+        code, finding = Code.WARNING, _NOT_CAUSAL
+    return Result("Database", code, f"{server}, at {where}. {finding}")
 
 
 def _placement_schema(schema: preflight.SchemaState) -> Result:
     if schema.obstacle is not None:
         return Result("Placement Schema", Code.FAILURE, schema.obstacle)
     if schema.is_empty:
-        return Result(
-            "Placement Schema", details="The database is empty. `plimsoll db sync` creates every table."
-        )
-    return Result(
-        "Placement Schema", details=f"It is at revision {schema.revision}, which Plimsoll supports."
-    )
+        details = "The database is empty. `plimsoll db sync` creates every table."
+    else:
+        details = f"It is at revision {schema.revision}, which Plimsoll supports."
+    return Result("Placement Schema", details=details)
 
 
 def _own_tables(schema: preflight.SchemaState) -> Result:
-    check = "Plimsoll Tables"
-    match schema.own_revision:
-        case tables.OWN_HEAD:
-            return Result(check, details=f"They exist, at revision {tables.OWN_HEAD}.")
-        case None:
-            listed = ", ".join(sorted(tables.own.tables))
-            return Result(
-                check,
-                details=f"They do not exist yet. `plimsoll db sync` adds {listed} and changes nothing else.",
-            )
-        case revision if revision > tables.OWN_HEAD:
-            return Result(
-                check,
-                Code.FAILURE,
-                f"They are at revision {revision}, which is newer than this release supports. Run the newer release of"
-                " Plimsoll that created them.",
-            )
-        case revision:
-            return Result(
-                check,
-                details=f"They are at revision {revision}. `plimsoll db sync` upgrades them to {tables.OWN_HEAD}.",
-            )
+    code, revision = Code.SUCCESS, schema.own_revision
+    if revision is None:
+        listed = ", ".join(sorted(tables.own.tables))
+        details = f"They do not exist yet. `plimsoll db sync` adds {listed} and changes nothing else."
+    elif revision == tables.OWN_HEAD:
+        details = f"They exist, at revision {revision}."
+    elif revision > tables.OWN_HEAD:
+        code, details = Code.FAILURE, _NEWER_TABLES.format(revision=revision)
+    else:
+        details = f"They are at revision {revision}. `plimsoll db sync` upgrades them to {tables.OWN_HEAD}."
+    return Result("Plimsoll Tables", code, details)
 
 
 def _roots(connection: Connection) -> Result:
-    check = "Missing Root Provider IDs"
     rootless = data_migrations.count_rootless_providers(connection)
     if not rootless:
-        return Result(check, details="Every provider has a root.")
-    return Result(
-        check,
-        Code.FAILURE,
-        f"{_counted(rootless, 'provider')} without a root: no response shows them and nothing can be placed on them,"
-        f" as in Placement. {_COMPLETE}",
-    )
+        return Result("Missing Root Provider IDs", details="Every provider has a root.")
+    details = f"{_counted(rootless, 'provider')} {_ROOTLESS} {_COMPLETE}"
+    return Result("Missing Root Provider IDs", Code.FAILURE, details)
 
 
 def _consumers(connection: Connection) -> Result:
-    check = "Incomplete Consumers"
     unrecorded = data_migrations.count_incomplete_consumers(connection)
     if not unrecorded:
-        return Result(check, details="Every consumer has its record.")
-    return Result(
-        check,
-        Code.WARNING,
-        f"{_counted(unrecorded, 'consumer')} without a record: their allocations count as used, but no response shows"
-        f" them. {_COMPLETE}",
-    )
+        return Result("Incomplete Consumers", details="Every consumer has its record.")
+    details = f"{_counted(unrecorded, 'consumer')} {_UNRECORDED} {_COMPLETE}"
+    return Result("Incomplete Consumers", Code.WARNING, details)
 
 
 def _rows(connection: Connection) -> Iterator[Result]:
@@ -160,12 +145,7 @@ def _rows(connection: Connection) -> Iterator[Result]:
     faults = [each for each in findings if each.severity == "fault" and "online_data" not in each.remedy]
     if faults:
         kinds = "; ".join(f"{fault.problem} ({_times(fault.count)})" for fault in faults)
-        yield Result(
-            "Contradicting Rows",
-            Code.WARNING,
-            f"{kinds}. Plimsoll starts, but its responses about these rows may be wrong. Run `plimsoll db verify`,"
-            " which prints the rows and what to do.",
-        )
+        yield Result("Contradicting Rows", Code.WARNING, f"{kinds}. {_CONTRADICTING}")
     else:
         yield Result("Contradicting Rows", details="No row contradicts another.")
     past = [each for each in findings if each.severity == "note" and each.where]
