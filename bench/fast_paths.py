@@ -113,7 +113,6 @@ CODE: Mapping[str, tuple[str, ...]] = {
     "json_cache": ("api/placement/views/json_cache.py",),
     "request_log": (
         "config/logging_setup.py:CachingFormatter",
-        "config/logging_setup.py:_DashForMissing",
         "http/middleware/request_log.py:_Line",
     ),
 }

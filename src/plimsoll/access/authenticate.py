@@ -9,7 +9,7 @@ Every other request without credentials gets the same 401.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 import webob.exc
 
@@ -45,13 +45,3 @@ def unauthorized(
 def remove_identity_headers(environ: WSGIEnvironment) -> None:
     for name in ALL_HEADERS.intersection(environ):
         del environ[name]
-
-
-def without_identity_headers(app: WSGIApplication) -> WSGIApplication:
-    """Remove the identity headers that a client sent before any layer can use or log them."""
-
-    def middleware(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        remove_identity_headers(environ)
-        return app(environ, start_response)
-
-    return middleware

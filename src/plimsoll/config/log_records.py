@@ -61,9 +61,8 @@ def format_exception(exc_info: _ExcInfo) -> str:
 
 def _escaped_parts(parts: list[str]) -> Iterator[str]:
     for part in parts:
-        is_ours = part.startswith(
-            (" ", "\n", "Traceback ")
-        )  # frames, and the lines between chained exceptions
+        # Ours are frames, and the lines between chained exceptions.
+        is_ours = part.startswith((" ", "\n", "Traceback "))
         yield part if is_ours else escaped(part.removesuffix("\n")) + "\n"
 
 

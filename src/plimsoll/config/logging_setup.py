@@ -166,7 +166,7 @@ class CachingFormatter(LineFormatter):
 
     def _caller_fields(self, request_context: context.RequestContext) -> dict[str, Any]:
         fields = request_context.get_logging_values()
-        fields["user_identity"] = self._identity % _DashForMissing(fields)
+        fields["user_identity"] = self._identity % formatters._ReplaceFalseValue(fields)
         fields = {"project": self.project, "version": self.version, **fields}
         return {name: fields[name] for name in self._empty_fields if name in fields}
 
@@ -261,13 +261,3 @@ class _FormattedLines(logging.LogRecord):
 
     def __init__(self, text: str) -> None:
         super().__init__(__name__, logging.INFO, __file__, 0, text, (), None)
-
-
-class _DashForMissing:
-    """The fields of a caller, with a dash for each missing one."""
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self._values = values
-
-    def __getitem__(self, key: str) -> Any:
-        return self._values.get(key) or "-"
