@@ -13,8 +13,13 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from oslo_config import cfg
 
-from plimsoll.access.authenticate import IdentityUnavailable, RemoteCallerRefused, remove_identity_headers
-from plimsoll.access.context import Context, caller_of
+from plimsoll.access.authenticate import (
+    Context,
+    IdentityUnavailable,
+    RemoteCallerRefused,
+    caller_of,
+    remove_identity_headers,
+)
 from plimsoll.access.identity import ANONYMOUS, Caller
 from plimsoll.access.keystone import IdentityError, Keystone
 from plimsoll.access.noauth import NoAuth

@@ -62,14 +62,6 @@ class TokenCache:
             token_hash(token), (now + self._seconds, orjson.dumps(_without_endpoints(token_data)))
         )
 
-    def __len__(self) -> int:
-        return len(self._cache)
-
-    @property
-    def size(self) -> int:
-        """Bytes that the entries take, by estimate."""
-        return self._cache.size
-
 
 NO_TOKEN_CACHE = TokenCache(-1)
 """For use with memcached, where keystonemiddleware caches the tokens."""

@@ -37,8 +37,16 @@ _NEWER_TABLES = (
     "They are at revision {revision}, which is newer than this release supports. Run the newer release of Plimsoll that"
     " created them."
 )
-_ROOTLESS = "without a root: no response shows them and nothing can be placed on them, as in Placement."
-_UNRECORDED = "without a record: their allocations count as used, but no response shows them."
+_ROOTS = (
+    "provider",
+    "without a root: no response shows them and nothing can be placed on them, as in Placement.",
+    "Every provider has a root.",
+)
+_RECORDS = (
+    "consumer",
+    "without a record: their allocations count as used, but no response shows them.",
+    "Every consumer has its record.",
+)
 _CONTRADICTING = (
     "Plimsoll starts, but its responses about these rows may be wrong. Run `plimsoll db verify`, which prints the rows"
     " and what to do."
@@ -65,8 +73,10 @@ def run(conf: cfg.ConfigOpts, database: Database) -> Iterator[Result]:
         yield _own_tables(schema)
         if schema.obstacle or schema.is_empty:
             return
-        yield _roots(connection)
-        yield _consumers(connection)
+        rootless = data_migrations.count_rootless_providers(connection)
+        yield _incomplete("Missing Root Provider IDs", Code.FAILURE, rootless, *_ROOTS)
+        unrecorded = data_migrations.count_incomplete_consumers(connection)
+        yield _incomplete("Incomplete Consumers", Code.WARNING, unrecorded, *_RECORDS)
         yield from _rows(connection)
         yield _names(
             preflight.unnamed_providers(connection),
@@ -123,20 +133,10 @@ def _own_tables(schema: preflight.SchemaState) -> Result:
     return Result("Plimsoll Tables", code, details)
 
 
-def _roots(connection: Connection) -> Result:
-    rootless = data_migrations.count_rootless_providers(connection)
-    if not rootless:
-        return Result("Missing Root Provider IDs", details="Every provider has a root.")
-    details = f"{_counted(rootless, 'provider')} {_ROOTLESS} {_COMPLETE}"
-    return Result("Missing Root Provider IDs", Code.FAILURE, details)
-
-
-def _consumers(connection: Connection) -> Result:
-    unrecorded = data_migrations.count_incomplete_consumers(connection)
-    if not unrecorded:
-        return Result("Incomplete Consumers", details="Every consumer has its record.")
-    details = f"{_counted(unrecorded, 'consumer')} {_UNRECORDED} {_COMPLETE}"
-    return Result("Incomplete Consumers", Code.WARNING, details)
+def _incomplete(check: str, code: Code, count: int, noun: str, consequence: str, otherwise: str) -> Result:
+    if not count:
+        return Result(check, details=otherwise)
+    return Result(check, code, f"{count:,} {noun}{'' if count == 1 else 's'} {consequence} {_COMPLETE}")
 
 
 def _rows(connection: Connection) -> Iterator[Result]:
@@ -161,60 +161,48 @@ def _names(unnamed_providers: Sequence[str], alike: Sequence[str], connection: C
     if unnamed_providers:
         return Result(check, Code.FAILURE, _NAMELESS.format(providers=_listed(unnamed_providers)))
     several = preflight.mixed_collations(connection)
-    if alike or several:
-        mixed = "; ".join(f"{collation}: {_listed(columns)}" for collation, columns in several.items())
-        return Result(
-            check,
-            Code.WARNING,
-            "Plimsoll compares all texts by the collation of the table resource_providers."
-            + (f" The columns have different collations ({mixed})." if several else "")
-            + (f" These names would be treated as equal: {_listed(alike)}." if alike else "")
-            + " Give all of Placement's tables the same collation, with"
-            " `ALTER TABLE <table> CONVERT TO CHARACTER SET ... COLLATE ...`, while Placement is stopped.",
-        )
-    return Result(check, details="Names that are different in the database are different in Plimsoll.")
+    if not alike and not several:
+        return Result(check, details="Names that are different in the database are different in Plimsoll.")
+    mixed = "; ".join(f"{collation}: {_listed(columns)}" for collation, columns in several.items())
+    details = (
+        "Plimsoll compares all texts by the collation of the table resource_providers."
+        + (f" The columns have different collations ({mixed})." if several else "")
+        + (f" These names would be treated as equal: {_listed(alike)}." if alike else "")
+        + " Give all of Placement's tables the same collation, with"
+        " `ALTER TABLE <table> CONVERT TO CHARACTER SET ... COLLATE ...`, while Placement is stopped."
+    )
+    return Result(check, Code.WARNING, details)
 
 
 def _worker(connection: Connection, database: Database) -> Result:
-    check = "Size"
     size = preflight.size(connection)
     began = time.monotonic()
     try:
         load_world(connection, database.semantics())
     except Exception as error:
-        return Result(
-            check,
-            Code.FAILURE,
-            f"The rows cannot be loaded into memory, so no worker can start: {error!r}. Run `plimsoll db verify`"
-            " and fix what it finds.",
-        )
-    return Result(
-        check,
-        details=f"{size.providers:,} providers with {size.inventories:,} inventories, which a worker reads in"
+        reason = f"The rows cannot be loaded into memory, so no worker can start: {error!r}."
+        return Result("Size", Code.FAILURE, f"{reason} Run `plimsoll db verify` and fix what it finds.")
+    details = (
+        f"{size.providers:,} providers with {size.inventories:,} inventories, which a worker reads in"
         f" {time.monotonic() - began:.1f} s when it starts and keeps in memory; {size.consumers:,} consumers with"
         f" {size.allocations:,} allocations, which stay in the database. A worker needs about"
         f" {size.worker_bytes // 1_000_000:,} MB of memory, and {size.worker_bytes_peak // 1_000_000:,} MB while"
-        " it reloads everything or lists all providers.",
+        " it reloads everything or lists all providers."
     )
+    return Result("Size", details=details)
 
 
 def _change_log(connection: Connection) -> Result:
-    check = "Change Log"
     others = foreign_writes.find(connection)
     if others is None:
-        return Result(check, details="No other program has written since Plimsoll's last change.")
-    return Result(
-        check,
-        Code.WARNING,
+        return Result("Change Log", details="No other program has written since Plimsoll's last change.")
+    details = (
         f"Another program has written to this database: its newest row is of {_time(others.newest_row)}, the last"
         f" change in Plimsoll's change log is of {_time(others.last_change)} (UTC). A worker that starts now loads"
         " everything; a running worker does not have these rows. Stop Placement and run `plimsoll db sync`, which"
-        " makes all workers reload.",
+        " makes all workers reload."
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return Result("Change Log", Code.WARNING, details)
 
 
 def _time(moment: datetime) -> str:

@@ -165,7 +165,8 @@ def render(
     if content_type != JSON:
         if content_type == "text/html":
             page = webob.exc.status_map[problem.status](problem.detail)
-            text = page.html_body(_quoted_variables(environ))
+            quoted = (key for _, key in _QUOTING_EXPLANATIONS.values())  # variables in WebOb's error pages
+            text = page.html_body({key: shorten(environ.get(key, ""), LONGEST_QUOTE) for key in quoted})
         else:
             text = f"{STATUS_LINES[problem.status]}\n\n{full_detail(problem, environ)}"
         return f"{content_type}; charset=UTF-8", text.encode("utf-8", "backslashreplace")
@@ -183,11 +184,6 @@ def render(
         return JSON, orjson.dumps({"errors": [error]})
     except TypeError:  # a lone surrogate, quoted from the request
         return JSON, orjson.dumps({"errors": [{name: _without_surrogates(error[name]) for name in error}]})
-
-
-def _quoted_variables(environ: Mapping[str, Any]) -> dict[str, str]:
-    """Return the variables of the request that WebOb's error pages quote."""
-    return {key: shorten(environ.get(key, ""), LONGEST_QUOTE) for _, key in _QUOTING_EXPLANATIONS.values()}
 
 
 @bounded_cache(max_entries=256, max_bytes=256 << 10)

@@ -13,12 +13,13 @@ import contextlib
 import ctypes
 import faulthandler
 import importlib
+import json
 import os
 import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from plimsoll.runtime import memory
@@ -47,7 +48,7 @@ _SET_PARENT_DEATH_SIGNAL = 1  # prctl's PR_SET_PDEATHSIG
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The arguments of a worker's command line. Files are numbers of descriptors that it inherits."""
+    """The argument of a worker's command line, as JSON. Files are numbers of descriptors that it inherits."""
 
     factory: str
     """The function that makes the application for a runtime, as module:name."""
@@ -68,13 +69,12 @@ class Task:
         return self.listening, self.status, self.progress, self.stack
 
     def command(self) -> list[str]:
-        numbers = map(str, (*self.files, self.supervisor))
-        return [sys.executable, "-P", "-m", __spec__.name, self.factory, *numbers, self.limits.encode()]
+        return [sys.executable, "-P", "-m", __spec__.name, json.dumps(asdict(self), separators=(",", ":"))]
 
     @classmethod
-    def parse(cls, arguments: list[str]) -> Task:
-        listening, status, progress, stack, supervisor = map(int, arguments[1:6])
-        return cls(arguments[0], listening, status, progress, stack, supervisor, Limits.decode(arguments[6]))
+    def parse(cls, argument: str) -> Task:
+        values = json.loads(argument)
+        return cls(**values | {"limits": Limits(**values["limits"])})
 
 
 def main(task: Task) -> None:
@@ -188,4 +188,4 @@ def _configure_malloc() -> None:
 
 
 if __name__ == "__main__":
-    main(Task.parse(sys.argv[1:]))
+    main(Task.parse(sys.argv[1]))

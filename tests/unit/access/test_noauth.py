@@ -12,7 +12,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 import pytest
 
 from plimsoll.access import Caller, RemoteCallerRefused, caller_of
-from plimsoll.access.context import Context
+from plimsoll.access.authenticate import Context
 from plimsoll.access.loopback import record_peer_address
 from plimsoll.access.noauth import NoAuth
 from plimsoll.identity_headers import ALL_HEADERS

@@ -26,7 +26,8 @@ def inner(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[b
     return ()
 
 
-def call(*, fast: bool = True, **more: Any) -> tuple[WSGIEnvironment, dict[str, str]]:
+def call(**more: Any) -> tuple[WSGIEnvironment, dict[str, str]]:
+    fast = more.pop("fast", True)
     environ = {"REQUEST_METHOD": "PUT", "SCRIPT_NAME": "/placement", "PATH_INFO": "/traits/A", **more}
     headers: dict[str, str] = {}
     RequestLog(inner, fast=fast)(environ, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
