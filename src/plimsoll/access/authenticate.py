@@ -72,7 +72,7 @@ class Context:
         if refusal is not None:
             return refusal(environ, start_response)
         caller = caller_from_environ(environ)
-        if not caller.is_authenticated:
+        if caller.user_id is None:
             LOG.debug("The authentication set no user: responding with 401")
             return unauthorized(environ, start_response)
         environ[CALLER_KEY] = caller

@@ -70,6 +70,7 @@ def _rule(
 _PROVIDER = "/resource_providers/{uuid}"
 _INVENTORIES = f"{_PROVIDER}/inventories"
 _INVENTORY = f"{_INVENTORIES}/{{resource_class}}"
+_AGGREGATES = f"{_PROVIDER}/aggregates"
 
 RULES: tuple[policy.DocumentedRuleDefault, ...] = (
     _rule("resource_providers:list", "List resource providers.", "GET /resource_providers"),
@@ -97,12 +98,8 @@ RULES: tuple[policy.DocumentedRuleDefault, ...] = (
         f"DELETE {_INVENTORIES}",
         f"DELETE {_INVENTORY}",
     ),
-    _rule(
-        "resource_providers:aggregates:list", "List a provider's aggregates.", f"GET {_PROVIDER}/aggregates"
-    ),
-    _rule(
-        "resource_providers:aggregates:update", "Set a provider's aggregates.", f"PUT {_PROVIDER}/aggregates"
-    ),
+    _rule("resource_providers:aggregates:list", "List a provider's aggregates.", f"GET {_AGGREGATES}"),
+    _rule("resource_providers:aggregates:update", "Set a provider's aggregates.", f"PUT {_AGGREGATES}"),
     _rule("resource_providers:usages", "Show the usage of a provider.", f"GET {_PROVIDER}/usages"),
     _rule(
         "usages",

@@ -175,10 +175,9 @@ def _checkpoint_sqlite(conf: cfg.ConfigOpts) -> None:
 
     Workers exit without closing their connections.
     """
-    if not database_url(conf).startswith("sqlite"):
-        return
-    with database(conf) as opened, opened.write():
-        pass
+    if database_url(conf).startswith("sqlite"):
+        with database(conf) as opened, opened.write():
+            pass
 
 
 def _print_banner(conf: cfg.ConfigOpts, listen: Listen, where: str, identity: str) -> None:

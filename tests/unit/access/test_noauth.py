@@ -82,7 +82,7 @@ def test_json_is_preferred_where_the_client_prefers_it(app: WSGIApplication) -> 
 @pytest.mark.parametrize("path", ["", "/"])
 def test_the_version_document_needs_no_token(app: WSGIApplication, inside: Recorder, path: str) -> None:
     assert call(app, path).status == "200 OK"
-    assert not caller_of(inside.seen[-1]).is_authenticated
+    assert caller_of(inside.seen[-1]).user_id is None
 
 
 def test_the_version_document_ignores_identity_headers(app: WSGIApplication, inside: Recorder) -> None:
