@@ -56,8 +56,6 @@ def remove_identity_headers(environ: WSGIEnvironment) -> None:
 
 
 class Context:
-    __slots__ = ("_app", "_authentication")
-
     def __init__(self, app: WSGIApplication, authentication: Authentication) -> None:
         self._app = app
         self._authentication = authentication

@@ -38,8 +38,6 @@ class IdentityError(Exception):
 
 
 class Keystone:
-    __slots__ = ("_protocol",)
-
     def __init__(self, conf: cfg.ConfigOpts, runtime: Runtime) -> None:
         if not check(conf):
             LOG.error("No token can be validated: [%s] has no auth_type. All requests get a 503.", SECTION)
@@ -124,8 +122,6 @@ _PERMIT: ContextVar[Permit] = ContextVar("permit of the request that is authenti
 
 class _IdentityServer:
     """Keystone, as keystonemiddleware calls it: equal tokens share a validation, and its result is cached."""
-
-    __slots__ = ("_local_cache", "_server", "_validations")
 
     def __init__(self, server: Any, local_cache: TokenCache, validations: Validations) -> None:
         self._server = server

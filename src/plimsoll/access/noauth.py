@@ -30,8 +30,6 @@ _WITHOUT_TOKEN = partial(
 
 
 class NoAuth:
-    __slots__ = ("_allow_remote", "_has_logged_refusal")
-
     def __init__(self, *, allow_remote: bool = False) -> None:
         self._allow_remote = allow_remote
         self._has_logged_refusal = False

@@ -38,8 +38,6 @@ class Validations:
     validation runs in the thread or greenlet of the first call.
     """
 
-    __slots__ = ("_lock", "_running", "_runtime", "_slots", "_timeout", "max_running")
-
     def __init__(self, max_running: int, timeout: float, runtime: Runtime) -> None:
         self.max_running = max_running
         self._timeout = timeout

@@ -60,7 +60,7 @@ def make_app(
     )
     app: WSGIApplication = dispatch
     if prefix:
-        app = mount.Mount(prefix, inside=app, outside=RequestLog(_not_found_outside(prefix), fast=fast_log))
+        app = mount.mounted(prefix, inside=app, outside=RequestLog(_not_found_outside(prefix), fast=fast_log))
     app = drop_client_identity_headers(app, conf)
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         app = record_peer_address(HTTPProxyToWSGI(app, conf))

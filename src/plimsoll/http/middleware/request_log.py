@@ -105,8 +105,6 @@ class Durations:
 
 
 class RequestLog:
-    __slots__ = ("_app", "_durations", "_fast", "_shared_attributes")
-
     def __init__(
         self,
         app: WSGIApplication,
