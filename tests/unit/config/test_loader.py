@@ -179,9 +179,7 @@ def test_a_later_file_overrides_an_earlier_one(tmp_path: Path) -> None:
     assert (conf.plimsoll.threads, conf.plimsoll.verify_interval) == (5, 0)
 
 
-def test_the_directory_in_the_environment_holds_the_file(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_directory_in_the_environment_holds_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text("[plimsoll]\nthreads = 7\n")
     monkeypatch.setenv("OS_PLACEMENT_CONFIG_DIR", f" {file.parent} ")
     conf = loader.load()
