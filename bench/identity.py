@@ -67,10 +67,7 @@ def main(arguments: argparse.Namespace) -> int:
 @contextmanager
 def _services(identity: Keystone) -> Iterator[Mapping[str, Plimsoll]]:
     """Yield the running services by their kind of authentication, each on its own database with equal rows."""
-    settings: dict[str, dict[str, str]] = {
-        NOAUTH: {},
-        "keystone, cached in the worker": _settings(identity),
-    }
+    settings: dict[str, dict[str, str]] = {NOAUTH: {}, "keystone, cached in the worker": _settings(identity)}
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as temporary, ExitStack() as running:
         reason = memcached.missing()
         if reason:

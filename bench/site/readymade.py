@@ -16,7 +16,7 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 from bench.client.http import HOST
 from plimsoll.runtime.base import Runtime
-from plimsoll.server.application import PlainApplication
+from tests.support.wsgi import PlainApplication
 
 DIRECTORY = "PLIMSOLL_BENCH_ANSWERS"
 

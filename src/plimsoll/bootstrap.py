@@ -42,13 +42,9 @@ def open_placement(conf: cfg.ConfigOpts, runtime: Runtime | None = None) -> Plac
     database = open_database(conf, runtime=runtime)
     try:
         prepare_database(conf, database)
-        ledger = Ledger(
-            database,
-            runtime=runtime,
-            fast_paths=_fast_paths(conf),
-            change_log_keep=conf.plimsoll.change_log_keep,
-        )
-        placement = Placement(ledger, settings_from(conf))
+        settings, keep = settings_from(conf), conf.plimsoll.change_log_keep
+        ledger = Ledger(database, runtime=runtime, fast_paths=settings.fast_paths, change_log_keep=keep)
+        placement = Placement(ledger, settings)
         standards.synchronise(placement)
     except BaseException:
         database.dispose()  # a retry opens another one
@@ -72,12 +68,8 @@ def settings_from(conf: cfg.ConfigOpts) -> Settings:
         ),
         shuffle=options.randomize_allocation_candidates,
         search_budget=conf.plimsoll.search_budget,
-        fast_paths=_fast_paths(conf),
+        fast_paths=FastPaths.without(conf.plimsoll.disable_fast_paths),
     )
-
-
-def _fast_paths(conf: cfg.ConfigOpts) -> FastPaths:
-    return FastPaths.without(conf.plimsoll.disable_fast_paths)
 
 
 def make_application(conf: cfg.ConfigOpts, runtime: Runtime | None = None) -> Application:
@@ -105,7 +97,7 @@ def temporary_application(conf: cfg.ConfigOpts) -> Iterator[WSGIApplication]:
 def _application(placement: Placement, conf: cfg.ConfigOpts, runtime: Runtime) -> Application:
     return make_app(
         placement,
-        Policy(conf, cache=_fast_paths(conf).policy_cache),
+        Policy(conf, cache=placement.settings.fast_paths.policy_cache),
         conf,
         authenticate=lambda app: with_authentication(app, conf, runtime),
         outermost=lambda app: with_tracing(app, conf),

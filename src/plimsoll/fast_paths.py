@@ -35,6 +35,8 @@ class FastPaths:
     """Combine once for all trees of one shape."""
     json_cache: bool = True
     """Cache the JSON of each provider."""
+    request_log: bool = True
+    """Format the log line of a request with cached values, and make its record without the call site."""
 
     @classmethod
     def without(cls, names: Iterable[str]) -> Self:

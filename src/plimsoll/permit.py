@@ -12,19 +12,21 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Protocol
 from wsgiref.types import WSGIEnvironment
 
 ENVIRON_KEY = "plimsoll.permit"
 """Where the server puts the permit of a request in its WSGI environment."""
 
 
-class Permit(Protocol):
-    waited: float
+class Permit:
+    """The interface of permits. Its own methods do nothing: other servers switch between threads by themselves."""
+
+    waited = 0.0
     """Seconds that the request has waited for its permit."""
 
     def released(self) -> AbstractContextManager[None]:
         """Give up the permit for the duration of a `with` block, and take it again at its end."""
+        return contextlib.nullcontext()
 
     def pause(self) -> None:
         """Yield to other requests. A long computation calls this about every millisecond.
@@ -38,50 +40,24 @@ class Permit(Protocol):
 
         A request calls this before it builds a response of megabytes.
         """
+        return True
 
     def begin_computation(self) -> None:
         """Queue behind the other computations that are waiting to be resumed, if there are any."""
 
     def is_client_gone(self) -> bool:
         """True if the client has closed its connection, so that no response can reach it."""
+        return False
 
     def periodic_yield(self) -> Callable[[], None]:
         """Return a function that a long loop calls at each step: at intervals it yields to other requests."""
+        return lambda: None
 
     def trim_memory(self) -> None:
         """Return freed memory to the operating system, after a response of many megabytes was built."""
 
 
-class _Unlimited:
-    waited = 0.0
-
-    def released(self) -> AbstractContextManager[None]:
-        return contextlib.nullcontext()
-
-    def pause(self) -> None:
-        """Do nothing: the interpreter switches between the threads of other servers."""
-
-    def wait_for_memory(self) -> bool:
-        return True
-
-    def begin_computation(self) -> None:
-        """Do nothing, for the same reason."""
-
-    def is_client_gone(self) -> bool:
-        return False
-
-    def periodic_yield(self) -> Callable[[], None]:
-        return _do_nothing
-
-    def trim_memory(self) -> None:
-        """Do nothing: how other servers use memory is not known."""
-
-
-def _do_nothing() -> None:
-    pass
-
-
-UNLIMITED: Permit = _Unlimited()
+UNLIMITED = Permit()
 
 
 def permit_of(environ: WSGIEnvironment) -> Permit:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.cli.results import Code, Result, as_table
+from plimsoll.cli.upgradecheck import Code, Result, as_table
 from tests.as_placement.installation import Installation, once
 from tests.as_placement.run_scenarios import Outcomes, run_scenarios
 from tests.as_placement.scenarios import Scenario, Step, scenarios

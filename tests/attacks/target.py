@@ -79,9 +79,7 @@ class Target(Service):
         self, name: str, identity: str, totals: Mapping[str, int], parent: str | None = None
     ) -> None:
         self._must(
-            "POST",
-            "/resource_providers",
-            {"name": name, "uuid": identity, "parent_provider_uuid": parent},
+            "POST", "/resource_providers", {"name": name, "uuid": identity, "parent_provider_uuid": parent}
         )
         inventories = {resource_class: {"total": total} for resource_class, total in totals.items()}
         self._must(

@@ -37,10 +37,7 @@ def grown(target: Target, contents: list[bytes]) -> int:
     return target.rss() - before
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["projects", "callers", "header names", "versions", "request ids", "accept"],
-)
+@pytest.mark.parametrize("kind", ["projects", "callers", "header names", "versions", "request ids", "accept"])
 def test_long_values_are_not_kept(kind: str, fresh: Target) -> None:
     def content(number: int) -> bytes:
         pad = f"{number:0>50000}"

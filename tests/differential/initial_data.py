@@ -90,12 +90,7 @@ def flat(rng: SeededRandom, data: SampleData, name: str) -> list[Plan]:
 
 def numa(rng: SeededRandom, data: SampleData, name: str) -> list[Plan]:
     root = Plan(
-        rng.uuid(),
-        name,
-        None,
-        ("DISK_GB",) if rng.chance(0.5) else (),
-        traits(rng),
-        aggregates(rng, data),
+        rng.uuid(), name, None, ("DISK_GB",) if rng.chance(0.5) else (), traits(rng), aggregates(rng, data)
     )
     planned = [root]
     for cell in range(rng.number(1, 3)):
@@ -117,14 +112,7 @@ def network(rng: SeededRandom, data: SampleData, name: str) -> list[Plan]:
     root = Plan(rng.uuid(), name, None, ("VCPU", "MEMORY_MB", "DISK_GB"), traits(rng), aggregates(rng, data))
     agent = Plan(rng.uuid(), f"{name}-agent", root.uuid, (), traits(rng))
     ports = [
-        Plan(
-            rng.uuid(),
-            f"{name}-port{n}",
-            agent.uuid,
-            ("CUSTOM_BW",),
-            traits(rng),
-            aggregates(rng, data),
-        )
+        Plan(rng.uuid(), f"{name}-port{n}", agent.uuid, ("CUSTOM_BW",), traits(rng), aggregates(rng, data))
         for n in range(rng.number(1, 3))
     ]
     return [root, agent, *ports]

@@ -150,9 +150,7 @@ def test_a_full_disk_fails_writes_and_loses_nothing(case: Case) -> None:
 
 
 @pytest.mark.long
-def test_the_response_states_that_nothing_was_changed_unless_the_database_has_crashed(
-    case: Case,
-) -> None:
+def test_the_response_states_that_nothing_was_changed_unless_the_database_has_crashed(case: Case) -> None:
     claimed: list[str] = []
     case.fill()
     for _ in range(MAX_CLAIMS):

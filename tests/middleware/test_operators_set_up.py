@@ -59,16 +59,7 @@ class = oslo_log.formatters.JSONFormatter
 """
 
 CALLER = {**ADMIN, "x-user-domain-id": "default", "x-roles": "admin, service", "x-user-name": "Ada"}
-COMPARED_FIELDS = {
-    "name",
-    "levelname",
-    "msg",
-    "message",
-    "args",
-    "context",
-    "traceback",
-    "error_summary",
-}
+COMPARED_FIELDS = {"name", "levelname", "msg", "message", "args", "context", "traceback", "error_summary"}
 
 
 @pytest.fixture(scope="module")

@@ -227,10 +227,7 @@ def test_a_forked_child_opens_its_own_connections(db: Database) -> None:
 
 @pytest.mark.parametrize(
     ("url", "message"),
-    [
-        ("db2://somewhere/x", "not supported|not a database URL"),
-        ("placement.sqlite", "not a database URL"),
-    ],
+    [("db2://somewhere/x", "not supported|not a database URL"), ("placement.sqlite", "not a database URL")],
 )
 def test_an_unusable_url_is_rejected_with_a_reason(url: str, message: str) -> None:
     with pytest.raises(UnusableDatabaseError, match=message):

@@ -168,12 +168,7 @@ def test_processes_can_sync_at_the_same_time(empty: Database, empty_url: str) ->
 
 @pytest.mark.parametrize(
     ("given", "recorded"),
-    [
-        ("head", "a082b8bb98d0"),
-        ("422ece571366", "422ece571366"),
-        ("b5c3", "b5c396305c25"),
-        ("base", None),
-    ],
+    [("head", "a082b8bb98d0"), ("422ece571366", "422ece571366"), ("b5c3", "b5c396305c25"), ("base", None)],
 )
 def test_a_stamp_records_a_revision_and_touches_no_table(
     db: Database, given: str, recorded: str | None

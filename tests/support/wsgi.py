@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""WSGI environments for calls in process, without a network."""
+"""WSGI environments for calls in process, without a network, and an application for our server."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from plimsoll.server.application import ErrorResponse
 
 
 def environ(method: str, target: str, content: bytes, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -33,3 +36,19 @@ def environ(method: str, target: str, content: bytes, headers: Iterable[tuple[st
         key = name.upper().replace("-", "_")
         variables[key if key in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{key}"] = value
     return variables
+
+
+class PlainApplication:
+    """A WSGI application with the least that our server needs beyond WSGI."""
+
+    immediate_paths: Collection[str] = ()
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        return self._app(environ, start_response)
+
+    def error_response(self, status: int, detail: str) -> ErrorResponse:
+        body = f"{detail}\n".encode()
+        return [("content-type", "text/plain"), ("content-length", str(len(body)))], body

@@ -8,12 +8,18 @@ caller of a request, and a `Policy` decides what the caller may do.
 
 from __future__ import annotations
 
-from wsgiref.types import WSGIApplication
+from collections.abc import Iterable
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from oslo_config import cfg
 
-from plimsoll.access.authenticate import IdentityUnavailable, RemoteCallerRefused, without_identity_headers
-from plimsoll.access.context import Context, caller_of
+from plimsoll.access.authenticate import (
+    Context,
+    IdentityUnavailable,
+    RemoteCallerRefused,
+    caller_of,
+    remove_identity_headers,
+)
 from plimsoll.access.identity import ANONYMOUS, Caller
 from plimsoll.access.keystone import IdentityError, Keystone
 from plimsoll.access.noauth import NoAuth
@@ -39,7 +45,14 @@ def drop_client_identity_headers(app: WSGIApplication, conf: cfg.ConfigOpts) -> 
 
     With noauth2 the headers stay: clients name their roles in them.
     """
-    return app if conf.api.auth_strategy == "noauth2" else without_identity_headers(app)
+    if conf.api.auth_strategy == "noauth2":
+        return app
+
+    def middleware(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        remove_identity_headers(environ)
+        return app(environ, start_response)
+
+    return middleware
 
 
 def with_authentication(app: WSGIApplication, conf: cfg.ConfigOpts, runtime: Runtime) -> WSGIApplication:

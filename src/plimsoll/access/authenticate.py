@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parts shared by all authentication strategies: open paths, the 401 response, identity headers, exceptions.
+"""Middleware that authenticates each request and stores its `Caller` in the WSGI environment.
 
-The version document at the root needs no token, because load balancers and clients read it before they have one.
-Every other request without credentials gets the same 401.
+Only headers that the authentication has set or verified are used. The version document at the root needs no token,
+because load balancers and clients read it before they have one. Every other request without a user gets the same 401.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Callable, Iterable
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import webob.exc
 
+from plimsoll.access.identity import ANONYMOUS, Caller, caller_from_environ
 from plimsoll.identity_headers import ALL_HEADERS
+
+LOG = logging.getLogger(__name__)
 
 
 class IdentityUnavailable(Exception):
@@ -32,6 +36,10 @@ class RemoteCallerRefused(Exception):
 
 
 OPEN_PATHS = frozenset({"", "/"})
+CALLER_KEY = "plimsoll.caller"
+
+Authentication = Callable[[WSGIEnvironment], WSGIApplication | None]
+"""Sets the identity headers of a valid request, or returns an application that responds with the refusal."""
 
 
 def unauthorized(
@@ -47,11 +55,29 @@ def remove_identity_headers(environ: WSGIEnvironment) -> None:
         del environ[name]
 
 
-def without_identity_headers(app: WSGIApplication) -> WSGIApplication:
-    """Remove the identity headers that a client sent before any layer can use or log them."""
+class Context:
+    def __init__(self, app: WSGIApplication, authentication: Authentication) -> None:
+        self._app = app
+        self._authentication = authentication
 
-    def middleware(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        remove_identity_headers(environ)
-        return app(environ, start_response)
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ.get("PATH_INFO", "") in OPEN_PATHS:
+            # These headers come from the client and are not verified: they must be neither used nor logged.
+            remove_identity_headers(environ)
+            environ[CALLER_KEY] = ANONYMOUS
+            return self._app(environ, start_response)
+        refusal = self._authentication(environ)
+        if refusal is not None:
+            return refusal(environ, start_response)
+        caller = caller_from_environ(environ)
+        if caller.user_id is None:
+            LOG.debug("The authentication set no user: responding with 401")
+            return unauthorized(environ, start_response)
+        environ[CALLER_KEY] = caller
+        return self._app(environ, start_response)
 
-    return middleware
+
+def caller_of(environ: WSGIEnvironment) -> Caller:
+    """Return the caller that `Context` stored, or ANONYMOUS if it did not run."""
+    caller: Caller = environ.get(CALLER_KEY, ANONYMOUS)
+    return caller

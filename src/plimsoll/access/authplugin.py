@@ -32,12 +32,8 @@ def register(conf: cfg.ConfigOpts) -> tuple[str, Sequence[cfg.Opt]]:
         return section, common
     installed = {plugin.name for plugin in entry_points(group="keystoneauth1.plugin")}
     if name not in installed:
-        raise loader.option_error(
-            conf,
-            section,
-            "auth_type",
-            f"there is no plugin {name!r}, but these: {', '.join(sorted(installed))}",
-        )
+        reason = f"there is no plugin {name!r}, but these: {', '.join(sorted(installed))}"
+        raise loader.option_error(conf, section, "auth_type", reason)
     own = loading.get_auth_plugin_conf_options(name)
     conf.register_opts(own, group=section)
     return section, [*common, *own]

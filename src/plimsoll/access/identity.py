@@ -32,10 +32,6 @@ class Caller(NamedTuple):
     service_project_domain_id: str | None = None
     service_roles: tuple[str, ...] = ()
 
-    @property
-    def is_authenticated(self) -> bool:
-        return self.user_id is not None
-
     def credentials(self) -> dict[str, Any]:
         """The attributes of this caller, by the names that policy checks use."""
         return self._asdict() | {"roles": list(self.roles), "service_roles": list(self.service_roles)}

@@ -10,7 +10,6 @@ of its steps that nothing here needs: the header with the service catalog, and t
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib.util import find_spec
@@ -39,8 +38,6 @@ class IdentityError(Exception):
 
 
 class Keystone:
-    __slots__ = ("_protocol",)
-
     def __init__(self, conf: cfg.ConfigOpts, runtime: Runtime) -> None:
         if not check(conf):
             LOG.error("No token can be validated: [%s] has no auth_type. All requests get a 503.", SECTION)
@@ -125,8 +122,6 @@ _PERMIT: ContextVar[Permit] = ContextVar("permit of the request that is authenti
 
 class _IdentityServer:
     """Keystone, as keystonemiddleware calls it: equal tokens share a validation, and its result is cached."""
-
-    __slots__ = ("_local_cache", "_server", "_validations")
 
     def __init__(self, server: Any, local_cache: TokenCache, validations: Validations) -> None:
         self._server = server
@@ -214,25 +209,17 @@ def check(conf: cfg.ConfigOpts) -> bool:
         raise IdentityError(
             f"[{SECTION}] memcache_security_strategy needs memcache_secret_key, which is not set"
         )
-    for needs, module, setting in _MEMCACHED_MODULES:
-        if options.memcached_servers and needs(options) and find_spec(module) is None:
+    # Modules that keystonemiddleware imports when a setting needs them, and that its package does not require.
+    encrypts = options.memcache_security_strategy.upper() == "ENCRYPT"
+    for is_needed, module, setting in (
+        (True, "memcache", "memcached_servers"),
+        (encrypts, "cryptography", "memcache_security_strategy = ENCRYPT"),
+        (options.memcache_sasl_enabled, "bmemcached", "memcache_sasl_enabled"),
+        (options.memcache_tls_enabled, "bmemcached", "memcache_tls_enabled"),
+    ):
+        if options.memcached_servers and is_needed and find_spec(module) is None:
             raise IdentityError(
                 f"[{SECTION}] {setting} needs the Python module {module}, which is not installed:"
                 " `pip install 'plimsoll-placement[memcached]'` installs it."
             )
     return plugin is not None
-
-
-_Options = cfg.ConfigOpts.GroupAttr
-
-_MEMCACHED_MODULES: tuple[tuple[Callable[[_Options], bool], str, str], ...] = (
-    (lambda o: True, "memcache", "memcached_servers"),
-    (
-        lambda o: o.memcache_security_strategy.upper() == "ENCRYPT",
-        "cryptography",
-        "memcache_security_strategy = ENCRYPT",
-    ),
-    (lambda o: o.memcache_sasl_enabled, "bmemcached", "memcache_sasl_enabled"),
-    (lambda o: o.memcache_tls_enabled, "bmemcached", "memcache_tls_enabled"),
-)
-"""Modules that keystonemiddleware imports when a setting needs them, and that its package does not require."""

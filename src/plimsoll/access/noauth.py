@@ -30,8 +30,6 @@ _WITHOUT_TOKEN = partial(
 
 
 class NoAuth:
-    __slots__ = ("_allow_remote", "_has_logged_refusal")
-
     def __init__(self, *, allow_remote: bool = False) -> None:
         self._allow_remote = allow_remote
         self._has_logged_refusal = False
@@ -43,7 +41,11 @@ class NoAuth:
     def __call__(self, environ: WSGIEnvironment) -> WSGIApplication | None:
         address = None if self._allow_remote else remote_address(environ)
         if address is not None:
-            raise self._refusal(address)
+            refusal = RemoteCallerRefused(address)
+            if not self._has_logged_refusal:  # only once: a client that is refused retries again and again
+                self._has_logged_refusal = True
+                LOG.error("%s", refusal)
+            raise refusal
         token = environ.get(AUTH_TOKEN)
         if token is None:
             return _WITHOUT_TOKEN
@@ -55,10 +57,3 @@ class NoAuth:
         if ROLES not in environ:
             environ[ROLES] = "admin" if user == "admin" else ""
         return None
-
-    def _refusal(self, address: str) -> RemoteCallerRefused:
-        refusal = RemoteCallerRefused(address)
-        if not self._has_logged_refusal:  # only once: a client that is refused retries again and again
-            self._has_logged_refusal = True
-            LOG.error("%s", refusal)
-        return refusal

@@ -87,7 +87,7 @@ class Policy:
             self._last_error = str(problem)
         else:
             self._last_error = None
-            if not self._rules_in_force.is_loaded_from(self._enforcer):
+            if self._rules_in_force.origin is not self._enforcer.rules:
                 LOG.info("The policy was reloaded")
                 self._rules_in_force = _RulesInForce(self._enforcer, cache=self._cache)
         finally:
@@ -126,22 +126,16 @@ class _RulesInForce:
     """
 
     def __init__(self, loaded: policy.Enforcer, *, cache: bool) -> None:
-        self._origin = loaded.rules
+        self.origin = loaded.rules
+        self.rules = policy.Rules(dict(loaded.rules), loaded.rules.default_rule)
         self._enforcer = copy.copy(loaded)
-        self._enforcer.rules = policy.Rules(dict(loaded.rules), loaded.rules.default_rule)
+        self._enforcer.rules = self.rules
         self._enforcer.use_conf = False
         rules = loaded.registered_rules if cache else ()
         self._cacheable = {name for name in rules if self._is_cacheable(name, set())}
         self._decisions: BoundedCache[tuple[object, ...], bool] = BoundedCache(
             MAX_DECISIONS, MAX_DECISION_BYTES, max_key_bytes=MAX_CASE_BYTES
         )
-
-    @property
-    def rules(self) -> policy.Rules:
-        return self._enforcer.rules
-
-    def is_loaded_from(self, enforcer: policy.Enforcer) -> bool:
-        return enforcer.rules is self._origin
 
     def allow(self, rule: str, caller: Caller, target: Target | None) -> bool:
         if rule not in self._cacheable:
@@ -170,7 +164,7 @@ class _RulesInForce:
             return True
         visited.add(rule)
         try:
-            check = self._enforcer.rules[rule]
+            check = self.rules[rule]
         except KeyError:
             return True
         return all(

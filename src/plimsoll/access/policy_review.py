@@ -20,9 +20,14 @@ from plimsoll.access import policy_files
 from plimsoll.access.policy import Policy
 from plimsoll.access.policy_files import Override
 from plimsoll.access.policy_rules import list_rules
+from plimsoll.config import origins
+
+_JSON = (
+    "JSON is deprecated, but still read; convert it with oslopolicy-convert-json-to-yaml --namespace plimsoll"
+)
 
 
-class RuleOrigin(enum.Enum):
+class RuleOrigin(enum.StrEnum):
     """Where the check in force is defined."""
 
     DEFAULT = "default"
@@ -60,17 +65,16 @@ def rules_in_force(loaded: Policy, written: Sequence[Override]) -> list[RuleInFo
     return [
         *(_in_force(rule, checks[name], by_name) for name, rule in known.items()),
         *(
-            RuleInForce(
-                name, by_name[name].written, RuleOrigin.FILE, by_name[name].place, (), "Your own rule."
-            )
-            for name in own
+            RuleInForce(each.name, each.written, RuleOrigin.FILE, each.place, (), "Your own rule.")
+            for each in map(by_name.__getitem__, own)
         ),
     ]
 
 
 def review(conf: cfg.ConfigOpts, loaded: Policy, written: Sequence[Override]) -> list[PolicyFinding]:
     """Return the likely mistakes in files that could be loaded, in the order of their lines."""
-    return [*_files(conf), *(finding for each in written for finding in _rule(each, conf, loaded, written))]
+    found = ((each.place, *finding) for each in written for finding in _rule(each, conf, loaded, written))
+    return [*_files(conf), *(PolicyFinding(severity, place, message) for place, severity, message in found)]
 
 
 def suggest_rule(name: str) -> str:
@@ -106,70 +110,48 @@ def _deprecated() -> dict[str, list[str]]:
 
 
 def _files(conf: cfg.ConfigOpts) -> Iterator[PolicyFinding]:
-    options = conf.oslo_policy
-    named = conf.get_location("policy_file", "oslo_policy")
-    if (
-        named is not None
-        and named.location.is_user_controlled
-        and conf.find_file(options.policy_file) is None
-    ):
-        yield PolicyFinding(
-            "warning",
-            f"[oslo_policy] policy_file = {options.policy_file}",
+    named = conf.oslo_policy.policy_file
+    if origins.is_set(conf, "oslo_policy", "policy_file") and conf.find_file(named) is None:
+        place, message = (
+            f"[oslo_policy] policy_file = {named}",
             "there is no such file: the defaults are in force",
         )
+        yield PolicyFinding("warning", place, message)
     for file in policy_files.policy_files(conf):
         if file.suffix == ".json":
-            yield PolicyFinding(
-                "warning",
-                str(file),
-                "JSON is deprecated, but still read; convert it with oslopolicy-convert-json-to-yaml"
-                " --namespace plimsoll",
-            )
+            yield PolicyFinding("warning", str(file), _JSON)
         elif file.suffix not in (".yaml", ".yml"):
             yield PolicyFinding("warning", str(file), "its name does not end in .yaml, but it is in force")
 
 
 def _rule(
     override: Override, conf: cfg.ConfigOpts, loaded: Policy, written: Sequence[Override]
-) -> Iterator[PolicyFinding]:
-    def warning(message: str) -> PolicyFinding:
-        return PolicyFinding("warning", override.place, message)
-
-    def fault(message: str) -> PolicyFinding:
-        return PolicyFinding("fault", override.place, message)
-
+) -> Iterator[tuple[str, str]]:
+    """Yield severity and message of each likely mistake in a rule."""
+    name, checks, default_rule = override.name, loaded.checks(), conf.oslo_policy.policy_default_rule
     known = {rule.name: rule for rule in list_rules()}
-    checks = loaded.checks()
-    later = [each for each in written if each.name == override.name and each is not override]
-    if any(each.file == override.file and each.line > override.line for each in later):
-        yield warning(f"{override.name} is defined again further down in this file: this line is ignored")
+    same_name = [each for each in written if each.name == name and each.file == override.file]
+    if any(each.line > override.line for each in same_name):
+        yield "warning", f"{name} is defined again further down in this file: this line is ignored"
         return
     if not override.written:
-        yield warning(
-            f'{override.name} has no check, so it allows every caller; if that is intended, write "@"'
-        )
+        yield "warning", f'{name} has no check, so it allows every caller; if that is intended, write "@"'
     if not override.is_fully_parsed:
-        yield fault(
-            f"{override.name}: {override.written!r}, or a part of it, cannot be parsed: that part denies"
-        )
-    missing = sorted(name for name in override.references if name not in checks)
-    if missing and conf.oslo_policy.policy_default_rule not in checks:
-        yield fault(f"{override.name} refers to {', '.join(missing)}, which is not defined, so it denies")
-    if override.name in _reachable_rules(override.name, checks):
-        yield fault(f"{override.name} refers to itself, directly or indirectly, so it denies")
-    if override.name in _deprecated():
-        instead = ", ".join(_deprecated()[override.name])
-        yield warning(f"{override.name} is deprecated, but still in force; use these instead: {instead}")
-    elif override.name in known:
-        if str(override.check) == str(known[override.name].check):
-            yield warning(f"{override.name} equals the default; it can be removed")
-    elif override.name != conf.oslo_policy.policy_default_rule and not any(
-        override.name in other.references for other in written
-    ):
-        yield warning(
-            f"{override.name} is no rule of the API, and no other rule refers to it: it is ignored.{suggest_rule(override.name)}"
-        )
+        yield "fault", f"{name}: {override.written!r}, or a part of it, cannot be parsed: that part denies"
+    missing = sorted(each for each in override.references if each not in checks)
+    if missing and default_rule not in checks:
+        yield "fault", f"{name} refers to {', '.join(missing)}, which is not defined, so it denies"
+    if name in _reachable_rules(name, checks):
+        yield "fault", f"{name} refers to itself, directly or indirectly, so it denies"
+    if name in _deprecated():
+        instead = ", ".join(_deprecated()[name])
+        yield "warning", f"{name} is deprecated, but still in force; use these instead: {instead}"
+    elif name in known:
+        if str(override.check) == str(known[name].check):
+            yield "warning", f"{name} equals the default; it can be removed"
+    elif name != default_rule and not any(name in other.references for other in written):
+        unused = "is no rule of the API, and no other rule refers to it: it is ignored."
+        yield "warning", f"{name} {unused}{suggest_rule(name)}"
 
 
 def _reachable_rules(name: str, checks: Mapping[str, object]) -> set[str]:

@@ -20,7 +20,7 @@ PROJECT_READER_API = "project_reader_api"
 ADMIN_OR_PROJECT_READER_OR_SERVICE_API = "admin_or_project_reader_or_service_api"
 
 # The reference registers the deprecated rule under this name, prefix included, so overrides use it too.
-_OLD_ADMIN_API = policy.DeprecatedRule(
+OLD_ADMIN_API = policy.DeprecatedRule(
     name="rule:admin_api",
     check_str="role:admin",
     deprecated_reason="Access is granted to roles in a project now, and to services by a role of their own.",
@@ -30,7 +30,7 @@ _OLD_ADMIN_API = policy.DeprecatedRule(
 
 def _base_rule(name: str, check: str, description: str) -> policy.RuleDefault:
     return policy.RuleDefault(
-        name, check, description=description, scope_types=PROJECT, deprecated_rule=_OLD_ADMIN_API
+        name, check, description=description, scope_types=PROJECT, deprecated_rule=OLD_ADMIN_API
     )
 
 
@@ -43,7 +43,7 @@ BASE_RULES: tuple[policy.RuleDefault, ...] = (
         PROJECT_READER_API,
         "role:reader and project_id:%(project_id)s",
         description="Readers of the project that the request is about.",
-        deprecated_rule=_OLD_ADMIN_API,
+        deprecated_rule=OLD_ADMIN_API,
     ),
     _base_rule(
         ADMIN_OR_PROJECT_READER_OR_SERVICE_API,
@@ -70,6 +70,7 @@ def _rule(
 _PROVIDER = "/resource_providers/{uuid}"
 _INVENTORIES = f"{_PROVIDER}/inventories"
 _INVENTORY = f"{_INVENTORIES}/{{resource_class}}"
+_AGGREGATES = f"{_PROVIDER}/aggregates"
 
 RULES: tuple[policy.DocumentedRuleDefault, ...] = (
     _rule("resource_providers:list", "List resource providers.", "GET /resource_providers"),
@@ -97,12 +98,8 @@ RULES: tuple[policy.DocumentedRuleDefault, ...] = (
         f"DELETE {_INVENTORIES}",
         f"DELETE {_INVENTORY}",
     ),
-    _rule(
-        "resource_providers:aggregates:list", "List a provider's aggregates.", f"GET {_PROVIDER}/aggregates"
-    ),
-    _rule(
-        "resource_providers:aggregates:update", "Set a provider's aggregates.", f"PUT {_PROVIDER}/aggregates"
-    ),
+    _rule("resource_providers:aggregates:list", "List a provider's aggregates.", f"GET {_AGGREGATES}"),
+    _rule("resource_providers:aggregates:update", "Set a provider's aggregates.", f"PUT {_AGGREGATES}"),
     _rule("resource_providers:usages", "Show the usage of a provider.", f"GET {_PROVIDER}/usages"),
     _rule(
         "usages",

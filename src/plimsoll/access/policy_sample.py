@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
 
 from oslo_policy import policy
 
-from plimsoll.access.policy_rules import BASE_RULES, RULES
+from plimsoll.access.policy_rules import BASE_RULES, OLD_ADMIN_API, RULES
 
 _HEADER = """\
 # Which callers may do what. Every rule here is commented out and shows the default: uncomment a line and change it; you
@@ -28,37 +27,27 @@ _WIDTH = 100
 
 def sample() -> str:
     """Return the text of the file."""
-    blocks = [
-        _HEADER,
-        "# Groups of callers, which the rules below refer to.\n",
-        *map(_block, BASE_RULES),
-        _deprecated(),
-        "# The rule of each operation.\n",
-        *map(_block, RULES),
-    ]
-    return "\n".join(blocks)
+    return "\n".join(
+        [
+            _HEADER,
+            "# Groups of callers, which the rules below refer to.\n",
+            *map(_block, BASE_RULES),
+            _deprecated(),
+            "# The rule of each operation.\n",
+            *map(_block, RULES),
+        ]
+    )
 
 
 def _block(rule: policy.RuleDefault) -> str:
-    return "\n".join([*_comment(rule), f'#"{rule.name}": "{rule.check_str}"', ""])
-
-
-def _comment(rule: policy.RuleDefault) -> Iterator[str]:
-    yield f"# {rule.description}"
-    for operation in getattr(rule, "operations", ()):
-        yield f"#   {operation['method']} {operation['path']}"
+    operations = [f"#   {each['method']} {each['path']}" for each in getattr(rule, "operations", ())]
+    return "\n".join([f"# {rule.description}", *operations, f'#"{rule.name}": "{rule.check_str}"', ""])
 
 
 def _deprecated() -> str:
-    olds = {rule.deprecated_rule.name: rule.deprecated_rule for rule in BASE_RULES if rule.deprecated_rule}
-    blocks = []
-    for name, old in olds.items():
-        instead = ", ".join(
-            rule.name for rule in BASE_RULES if rule.deprecated_rule and rule.deprecated_rule.name == name
-        )
-        text = (
-            f'Deprecated: "{name}": "{old.check_str}". {old.deprecated_reason} An override of it still applies to the'
-            f" rules that replace it, where they have no override of their own: {instead}."
-        )
-        blocks.append("\n".join(f"# {line}" for line in textwrap.wrap(text, _WIDTH)) + "\n")
-    return "\n".join(blocks)
+    instead = ", ".join(rule.name for rule in BASE_RULES if rule.deprecated_rule)
+    text = (
+        f'Deprecated: "{OLD_ADMIN_API.name}": "{OLD_ADMIN_API.check_str}". {OLD_ADMIN_API.deprecated_reason} An override of'
+        f" it still applies to the rules that replace it, where they have no override of their own: {instead}."
+    )
+    return "".join(f"# {line}\n" for line in textwrap.wrap(text, _WIDTH))

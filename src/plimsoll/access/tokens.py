@@ -58,17 +58,8 @@ class TokenCache:
         now = self._clock()
         # All entries have the same lifetime, so the oldest expires first.
         self._cache.drop_oldest_while(lambda entry: entry[0] <= now)
-        self._cache.put(
-            token_hash(token), (now + self._seconds, orjson.dumps(_without_endpoints(token_data)))
-        )
-
-    def __len__(self) -> int:
-        return len(self._cache)
-
-    @property
-    def size(self) -> int:
-        """Bytes that the entries take, by estimate."""
-        return self._cache.size
+        entry = now + self._seconds, orjson.dumps(_without_endpoints(token_data))
+        self._cache.put(token_hash(token), entry)
 
 
 NO_TOKEN_CACHE = TokenCache(-1)

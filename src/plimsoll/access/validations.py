@@ -38,8 +38,6 @@ class Validations:
     validation runs in the thread or greenlet of the first call.
     """
 
-    __slots__ = ("_lock", "_running", "_runtime", "_slots", "_timeout", "max_running")
-
     def __init__(self, max_running: int, timeout: float, runtime: Runtime) -> None:
         self.max_running = max_running
         self._timeout = timeout
@@ -63,18 +61,21 @@ class Validations:
 
     def _run_and_publish(self, key: Hashable, outcome: Future[T], validate: Callable[[], T]) -> None:
         try:
-            result = self._run_limited(validate)
+            outcome.set_result(self._run_and_remove(key, validate))
         except Exception as fault:
-            self._end(key)
             outcome.set_exception(fault)
         except BaseException:
             # The server aborts this request. The others with the same token fail, and clients can retry them.
-            self._end(key)
             outcome.set_exception(ValidationTimeout("The request that validated the same token was aborted"))
             raise
-        else:
-            self._end(key)
-            outcome.set_result(result)
+
+    def _run_and_remove(self, key: Hashable, validate: Callable[[], T]) -> T:
+        """Run a validation, and remove it from those under way before its outcome is published."""
+        try:
+            return self._run_limited(validate)
+        finally:
+            with self._lock:
+                del self._running[key]
 
     def _run_limited(self, validate: Callable[[], T]) -> T:
         deadline = time.monotonic() + self._timeout
@@ -91,10 +92,6 @@ class Validations:
         finally:
             _DEADLINE.reset(previous)
             self._slots.release()
-
-    def _end(self, key: Hashable) -> None:
-        with self._lock:
-            del self._running[key]
 
     def _timeout_message(self) -> str:
         return f"Keystone did not respond within {self._timeout} seconds ([plimsoll]token_validation_timeout)"

@@ -51,15 +51,16 @@ def make_app(
 
     `authenticate` wraps an API in the authentication, `outermost` wraps the whole.
     """
+    fast_log = placement.settings.fast_paths.request_log
     longest_body, prefix = conf.plimsoll.max_body_bytes, mount.normalize_prefix(conf.plimsoll.prefix)
-    placement_api = PlacementApi(placement, policy, Router(ROUTES), longest_body)
+    api = PlacementApi(placement, policy, Router(ROUTES), longest_body)
     dispatch = Dispatch(
-        Mounted("/", _with_middleware(authenticate(placement_api), conf), immediate_paths=("", "/")),
+        Mounted("/", _with_middleware(authenticate(api), conf, fast_log), immediate_paths=("", "/")),
         Mounted(health.PATH, health.Probes(placement), immediate_paths=(health.PATH,)),
     )
     app: WSGIApplication = dispatch
     if prefix:
-        app = mount.Mount(prefix, inside=app, outside=RequestLog(_not_found_outside(prefix)))
+        app = mount.mounted(prefix, inside=app, outside=RequestLog(_not_found_outside(prefix), fast=fast_log))
     app = drop_client_identity_headers(app, conf)
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         app = record_peer_address(HTTPProxyToWSGI(app, conf))
@@ -84,13 +85,13 @@ class Application(Drain):
         return [("content-type", JSON), length_header(body), (REQUEST_ID_HEADER, request_id)], body
 
 
-def _with_middleware(api: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
+def _with_middleware(api: WSGIApplication, conf: cfg.ConfigOpts, fast_log: bool) -> WSGIApplication:
     """Wrap an API with its authentication in the request log and CORS."""
     app: WSGIApplication = _report_authentication_errors(api)
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
     slow = conf.plimsoll.slow_request_seconds or math.inf
-    return RequestLog(app, Durations(conf.plimsoll.log_request_duration, slow))
+    return RequestLog(app, Durations(conf.plimsoll.log_request_duration, slow), fast=fast_log)
 
 
 def _report_authentication_errors(app: WSGIApplication) -> WSGIApplication:

@@ -76,7 +76,8 @@ def check(program: Program) -> int:
     except click.ClickException as error:
         _print_finding("fault", "red", error.message)
         return BROKEN
-    faults = [fault for check in _CHECKS for fault in _faults(check, conf)]
+    checks = (_check_database, _check_authentication, log_destination.prepare, load_policy)
+    faults = [fault for check in checks for fault in _faults(check, conf)]
     for fault in faults:
         _print_finding("fault", "red", fault)
     found = config_lint.lint(conf)
@@ -120,16 +121,10 @@ def _in_force(conf: cfg.ConfigOpts) -> Iterator[dict[str, str]]:
             if (group, opt.dest) in shown:
                 continue
             shown.add((group, opt.dest))
-            place = conf.get_location(opt.dest, None if group == "DEFAULT" else group)
-            is_set = place is not None and place.location.is_user_controlled
             value = (conf if group == "DEFAULT" else conf[group])[opt.dest]
-            yield {
-                "group": group,
-                "option": opt.dest,
-                "value": HIDDEN if opt.secret and value else _text(value),
-                "from": (origins.place(conf, group, opt.dest, place.detail) if is_set and place else None)
-                or "default",
-            }
+            text = HIDDEN if opt.secret and value else _text(value)
+            place = origins.place_in_force(conf, group, opt.dest) or "default"
+            yield {"group": group, "option": opt.dest, "value": text, "from": place}
 
 
 def _text(value: object) -> str:
@@ -156,14 +151,6 @@ def _check_database(conf: cfg.ConfigOpts) -> None:
 def _check_authentication(conf: cfg.ConfigOpts) -> None:
     if conf.api.auth_strategy == "keystone":
         check_identity(conf)
-
-
-_CHECKS: tuple[Callable[[cfg.ConfigOpts], object], ...] = (
-    _check_database,
-    _check_authentication,
-    log_destination.prepare,
-    load_policy,
-)
 
 
 def _print_finding(severity: str, colour: str, message: str) -> None:

@@ -28,8 +28,6 @@ _DIFFERENT: dict[tuple[str, str], str] = {
     ("workarounds", "optimize_for_wide_provider_trees"): "not used, searches are always pruned",
 }
 _NOAUTH = "tokens are not verified; Plimsoll accepts requests from other machines only if [plimsoll]allow_insecure_noauth is set"
-_UNKNOWN = "no such option"
-_NO_SECTION = "no such section"
 _MIN_SIMILARITY = 0.9
 
 
@@ -54,17 +52,11 @@ def lint(conf: cfg.ConfigOpts) -> list[Setting]:
 
 def _different(conf: cfg.ConfigOpts) -> Iterator[Setting]:
     for (group, option), meaning in _DIFFERENT.items():
-        if _is_set(conf, group, option):
+        if origins.is_set(conf, group, option):
             yield Setting(f"[{group}] {option}", meaning, written=origins.place(conf, group, option))
     if conf.api.auth_strategy == "noauth2" and not conf.plimsoll.allow_insecure_noauth:
-        yield Setting(
-            "[api] auth_strategy = noauth2", _NOAUTH, True, origins.place(conf, "api", "auth_strategy")
-        )
-
-
-def _is_set(conf: cfg.ConfigOpts, group: str, option: str) -> bool:
-    found = conf.get_location(option, None if group == "DEFAULT" else group)
-    return found is not None and found.location.is_user_controlled
+        place = origins.place(conf, "api", "auth_strategy")
+        yield Setting("[api] auth_strategy = noauth2", _NOAUTH, True, place)
 
 
 def _unknown(conf: cfg.ConfigOpts) -> Iterator[Setting]:
@@ -119,19 +111,11 @@ def _old_names() -> frozenset[tuple[str, str]]:
 
 def _no_section(conf: cfg.ConfigOpts, line: origins.Line) -> Setting:
     similar = difflib.get_close_matches(line.section.lower(), _sections(conf), 1, _MIN_SIMILARITY)
-    return Setting(
-        f"[{line.section}]",
-        _NO_SECTION + (f", did you mean [{similar[0]}]?" if similar else ""),
-        bool(similar) or line.section.startswith(_OURS),
-        line.place,
-    )
+    meaning = f"no such section, did you mean [{similar[0]}]?" if similar else "no such section"
+    return Setting(f"[{line.section}]", meaning, bool(similar) or line.section.startswith(_OURS), line.place)
 
 
 def _no_option(conf: cfg.ConfigOpts, section: str, option: str, place: str) -> Setting:
     similar = difflib.get_close_matches(option, _options(conf, section), 1, _MIN_SIMILARITY)
-    return Setting(
-        f"[{section}] {option}",
-        _UNKNOWN + (f", did you mean {similar[0]}?" if similar else ""),
-        bool(similar) or section == _OURS,
-        place,
-    )
+    meaning = f"no such option, did you mean {similar[0]}?" if similar else "no such option"
+    return Setting(f"[{section}] {option}", meaning, bool(similar) or section == _OURS, place)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import click
-from oslo_config import cfg
 from rich.console import Console
 from rich.markup import escape
 
@@ -100,19 +99,15 @@ def verify(program: Program) -> int:
         if not migrate.has_reference_tables(opened):
             raise click.ClickException(f"{opened.where} has no Placement tables yet. Run `plimsoll db sync`.")
         if migrate.is_current(opened):
-            findings = _verify_memory_too(conf)
+            # Imported here because it imports all layers, which takes time and which other commands do not need.
+            from plimsoll.bootstrap import verify as verify_all
+
+            findings = verify_all(conf)
         else:
             with opened.read() as connection:
                 findings = integrity.verify(connection)
         _print(findings, opened.where)
     return 1 if any(finding.severity == "fault" for finding in findings) else 0
-
-
-def _verify_memory_too(conf: cfg.ConfigOpts) -> list[integrity.IntegrityFinding]:
-    # Imported here because it imports all layers, which takes time and which other commands do not need.
-    from plimsoll.bootstrap import verify as verify_all
-
-    return verify_all(conf)
 
 
 def _print(findings: list[integrity.IntegrityFinding], where: str) -> None:

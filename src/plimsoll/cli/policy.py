@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import click
 from oslo_config import cfg
@@ -14,16 +15,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from plimsoll.access import (
-    Caller,
-    Policy,
-    PolicyError,
-    policy_files,
-    policy_review,
-)
+from plimsoll.access import Caller, Policy, PolicyError, policy_files, policy_review
 from plimsoll.access.policy_rules import list_rules
 from plimsoll.access.policy_sample import sample as sample_text
-from plimsoll.cli.settings import CheckImpossible, Program, configured, load_policy, silence_oslo_policy
+from plimsoll.cli.settings import CheckImpossible, Program, configured, silence_oslo_policy
 
 FINE, DENIED, BROKEN = 0, 1, CheckImpossible.exit_code
 
@@ -50,14 +45,13 @@ def list_(program: Program, in_json: bool) -> None:
     Example:
       plimsoll policy list --json
     """
-    conf = program.load()
-    rules = policy_review.rules_in_force(_load(conf), _written(conf))
+    rules = policy_review.rules_in_force(*_load(program.load()))
     if in_json:
-        click.echo(json.dumps([_as_json(rule) for rule in rules], indent=2))
+        click.echo(json.dumps([asdict(rule) for rule in rules], indent=2))
         return
     table = _table("rule", "check", "from", "guards")
     for rule in rules:
-        origin = rule.origin.value if rule.place is None else f"{rule.origin.value} {rule.place}"
+        origin = rule.origin if rule.place is None else f"{rule.origin} {rule.place}"
         table.add_row(*map(escape, (rule.name, rule.check or "@", origin, "\n".join(rule.operations))))
     _print(table)
 
@@ -113,7 +107,7 @@ def check(
       plimsoll policy check placement:usages --roles reader --project engines --target-project looms
     """
     conf = program.load()
-    loaded, written = _load(conf), _written(conf)
+    loaded, written = _load(conf)
     findings = policy_review.review(conf, loaded, written)
     faults = [finding for finding in findings if finding.severity == "fault"]
     _report(findings if rule is None else faults)
@@ -141,27 +135,18 @@ def check(
             table.add_row(escape(known.name), verdict, escape("\n".join(rules[known.name].operations)))
         _print(table)
     elif not findings:
-        files = policy_files.policy_files(conf)
-        click.echo(
-            f"Nothing is wrong with {', '.join(map(str, files))}."
-            if files
-            else "There is no policy file: the defaults are in force."
-        )
+        files = ", ".join(map(str, policy_files.policy_files(conf)))
+        none = "There is no policy file: the defaults are in force."
+        click.echo(f"Nothing is wrong with {files}." if files else none)
     return BROKEN if faults else DENIED if findings else FINE
 
 
-def _load(conf: cfg.ConfigOpts) -> Policy:
-    try:
-        return load_policy(conf)
-    except PolicyError as error:
-        raise CheckImpossible(str(error)) from error
-
-
-def _written(conf: cfg.ConfigOpts) -> list[policy_files.Override]:
+def _load(conf: cfg.ConfigOpts) -> tuple[Policy, list[policy_files.Override]]:
+    """Return the policy, and the rules of its files."""
     try:
         with silence_oslo_policy():
-            return policy_files.read_all(conf)
-    except policy_files.BrokenFile as error:  # it has changed since it was loaded
+            return Policy(conf), policy_files.read_all(conf)
+    except (PolicyError, policy_files.BrokenFile) as error:  # BrokenFile: changed since the policy was loaded
         raise CheckImpossible(str(error)) from error
 
 
@@ -169,20 +154,8 @@ def _report(findings: Sequence[policy_review.PolicyFinding]) -> None:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     for finding in findings:
         colour = "red" if finding.severity == "fault" else "yellow"
-        console.print(
-            f"[bold {colour}]{finding.severity:7}[/]  {escape(finding.place)}: {escape(finding.message)}"
-        )
-
-
-def _as_json(rule: policy_review.RuleInForce) -> dict[str, object]:
-    return {
-        "name": rule.name,
-        "check": rule.check,
-        "origin": rule.origin.value,
-        "place": rule.place,
-        "operations": rule.operations,
-        "description": rule.description,
-    }
+        text = escape(f"{finding.place}: {finding.message}")
+        console.print(f"[bold {colour}]{finding.severity:7}[/]  {text}")
 
 
 def _table(*headers: str) -> Table:

@@ -16,20 +16,41 @@ from oslo_config import cfg
 from sqlalchemy import Connection
 
 from plimsoll.cli import config_lint
-from plimsoll.cli.results import Code, Result
+from plimsoll.cli.upgradecheck import Code, Result
 from plimsoll.storage import tables
 from plimsoll.storage.database import Database, UnusableDatabaseError
 from plimsoll.storage.load import load_world
-from plimsoll.storage.maintenance import (
-    data_migrations,
-    foreign_writes,
-    integrity,
-    preflight,
-)
+from plimsoll.storage.maintenance import data_migrations, foreign_writes, integrity, preflight
 
 MAX_LISTED = 5
 
 _COMPLETE = "Run `plimsoll db online_data_migrations`; the service may run meanwhile."
+_NON_TRANSACTIONAL = (
+    "These tables do not use InnoDB, so a failed write would be stored in part: {tables}. Run"
+    " `ALTER TABLE <table> ENGINE = InnoDB` for each of them while Placement is stopped."
+)
+_NOT_CAUSAL = (
+    "With [plimsoll]causal_reads = false a read through one node may lack recent writes through another. Remove this"
+    " setting, unless all workers use the same node."
+)
+_NEWER_TABLES = (
+    "They are at revision {revision}, which is newer than this release supports. Run the newer release of Plimsoll that"
+    " created them."
+)
+_ROOTS = (
+    "provider",
+    "without a root: no response shows them and nothing can be placed on them, as in Placement.",
+    "Every provider has a root.",
+)
+_RECORDS = (
+    "consumer",
+    "without a record: their allocations count as used, but no response shows them.",
+    "Every consumer has its record.",
+)
+_CONTRADICTING = (
+    "Plimsoll starts, but its responses about these rows may be wrong. Run `plimsoll db verify`, which prints the rows"
+    " and what to do."
+)
 _NAMELESS = (
     "Providers without a name: {providers}. Plimsoll finds providers by name and may not start. Run"
     " `UPDATE resource_providers SET name = uuid WHERE name IS NULL` while Placement is stopped."
@@ -52,8 +73,10 @@ def run(conf: cfg.ConfigOpts, database: Database) -> Iterator[Result]:
         yield _own_tables(schema)
         if schema.obstacle or schema.is_empty:
             return
-        yield _roots(connection)
-        yield _consumers(connection)
+        rootless = data_migrations.count_rootless_providers(connection)
+        yield _incomplete("Missing Root Provider IDs", Code.FAILURE, rootless, *_ROOTS)
+        unrecorded = data_migrations.count_incomplete_consumers(connection)
+        yield _incomplete("Incomplete Consumers", Code.WARNING, unrecorded, *_RECORDS)
         yield from _rows(connection)
         yield _names(
             preflight.unnamed_providers(connection),
@@ -77,87 +100,43 @@ def _settings(conf: cfg.ConfigOpts) -> Result:
 
 def _database(connection: Connection, where: str, conf: cfg.ConfigOpts) -> Result:
     server = preflight.server(connection)
-    found = f"{server}, at {where}."
     plain = preflight.non_transactional_tables(connection)
+    code, finding = Code.SUCCESS, "It can be used."
     if plain:
-        return Result(
-            "Database",
-            Code.FAILURE,
-            f"{found} These tables do not use InnoDB, so a failed write would be stored in part: {', '.join(plain)}."
-            " Run `ALTER TABLE <table> ENGINE = InnoDB` for each of them while Placement is stopped.",
-        )
-    if server.is_galera and not conf.plimsoll.causal_reads:
-        return Result(
-            "Database",
-            Code.WARNING,
-            f"{found} With [plimsoll]causal_reads = false a read through one node may lack recent writes through"
-            " another. Remove this setting, unless all workers use the same node.",
-        )
-    return Result("Database", details=f"{found} It can be used.")
+        code, finding = Code.FAILURE, _NON_TRANSACTIONAL.format(tables=", ".join(plain))
+    elif server.is_galera and not conf.plimsoll.causal_reads:
+        code, finding = Code.WARNING, _NOT_CAUSAL
+    return Result("Database", code, f"{server}, at {where}. {finding}")
 
 
 def _placement_schema(schema: preflight.SchemaState) -> Result:
     if schema.obstacle is not None:
         return Result("Placement Schema", Code.FAILURE, schema.obstacle)
     if schema.is_empty:
-        return Result(
-            "Placement Schema", details="The database is empty. `plimsoll db sync` creates every table."
-        )
-    return Result(
-        "Placement Schema",
-        details=f"It is at revision {schema.revision}, which Plimsoll supports.",
-    )
+        details = "The database is empty. `plimsoll db sync` creates every table."
+    else:
+        details = f"It is at revision {schema.revision}, which Plimsoll supports."
+    return Result("Placement Schema", details=details)
 
 
 def _own_tables(schema: preflight.SchemaState) -> Result:
-    check = "Plimsoll Tables"
-    match schema.own_revision:
-        case tables.OWN_HEAD:
-            return Result(check, details=f"They exist, at revision {tables.OWN_HEAD}.")
-        case None:
-            listed = ", ".join(sorted(tables.own.tables))
-            return Result(
-                check,
-                details=f"They do not exist yet. `plimsoll db sync` adds {listed} and changes nothing else.",
-            )
-        case revision if revision > tables.OWN_HEAD:
-            return Result(
-                check,
-                Code.FAILURE,
-                f"They are at revision {revision}, which is newer than this release supports. Run the newer release of"
-                " Plimsoll that created them.",
-            )
-        case revision:
-            return Result(
-                check,
-                details=f"They are at revision {revision}. `plimsoll db sync` upgrades them to {tables.OWN_HEAD}.",
-            )
+    code, revision = Code.SUCCESS, schema.own_revision
+    if revision is None:
+        listed = ", ".join(sorted(tables.own.tables))
+        details = f"They do not exist yet. `plimsoll db sync` adds {listed} and changes nothing else."
+    elif revision == tables.OWN_HEAD:
+        details = f"They exist, at revision {revision}."
+    elif revision > tables.OWN_HEAD:
+        code, details = Code.FAILURE, _NEWER_TABLES.format(revision=revision)
+    else:
+        details = f"They are at revision {revision}. `plimsoll db sync` upgrades them to {tables.OWN_HEAD}."
+    return Result("Plimsoll Tables", code, details)
 
 
-def _roots(connection: Connection) -> Result:
-    check = "Missing Root Provider IDs"
-    rootless = data_migrations.count_rootless_providers(connection)
-    if not rootless:
-        return Result(check, details="Every provider has a root.")
-    return Result(
-        check,
-        Code.FAILURE,
-        f"{_counted(rootless, 'provider')} without a root: no response shows them and nothing can be placed on them,"
-        f" as in Placement. {_COMPLETE}",
-    )
-
-
-def _consumers(connection: Connection) -> Result:
-    check = "Incomplete Consumers"
-    unrecorded = data_migrations.count_incomplete_consumers(connection)
-    if not unrecorded:
-        return Result(check, details="Every consumer has its record.")
-    return Result(
-        check,
-        Code.WARNING,
-        f"{_counted(unrecorded, 'consumer')} without a record: their allocations count as used, but no response shows"
-        f" them. {_COMPLETE}",
-    )
+def _incomplete(check: str, code: Code, count: int, noun: str, consequence: str, otherwise: str) -> Result:
+    if not count:
+        return Result(check, details=otherwise)
+    return Result(check, code, f"{count:,} {noun}{'' if count == 1 else 's'} {consequence} {_COMPLETE}")
 
 
 def _rows(connection: Connection) -> Iterator[Result]:
@@ -166,12 +145,7 @@ def _rows(connection: Connection) -> Iterator[Result]:
     faults = [each for each in findings if each.severity == "fault" and "online_data" not in each.remedy]
     if faults:
         kinds = "; ".join(f"{fault.problem} ({_times(fault.count)})" for fault in faults)
-        yield Result(
-            "Contradicting Rows",
-            Code.WARNING,
-            f"{kinds}. Plimsoll starts, but its responses about these rows may be wrong. Run `plimsoll db verify`,"
-            " which prints the rows and what to do.",
-        )
+        yield Result("Contradicting Rows", Code.WARNING, f"{kinds}. {_CONTRADICTING}")
     else:
         yield Result("Contradicting Rows", details="No row contradicts another.")
     past = [each for each in findings if each.severity == "note" and each.where]
@@ -185,66 +159,50 @@ def _rows(connection: Connection) -> Iterator[Result]:
 def _names(unnamed_providers: Sequence[str], alike: Sequence[str], connection: Connection) -> Result:
     check = "Names"
     if unnamed_providers:
-        return Result(
-            check,
-            Code.FAILURE,
-            _NAMELESS.format(providers=_listed(unnamed_providers)),
-        )
+        return Result(check, Code.FAILURE, _NAMELESS.format(providers=_listed(unnamed_providers)))
     several = preflight.mixed_collations(connection)
-    if alike or several:
-        mixed = "; ".join(f"{collation}: {_listed(columns)}" for collation, columns in several.items())
-        return Result(
-            check,
-            Code.WARNING,
-            "Plimsoll compares all texts by the collation of the table resource_providers."
-            + (f" The columns have different collations ({mixed})." if several else "")
-            + (f" These names would be treated as equal: {_listed(alike)}." if alike else "")
-            + " Give all of Placement's tables the same collation, with"
-            " `ALTER TABLE <table> CONVERT TO CHARACTER SET ... COLLATE ...`, while Placement is stopped.",
-        )
-    return Result(check, details="Names that are different in the database are different in Plimsoll.")
+    if not alike and not several:
+        return Result(check, details="Names that are different in the database are different in Plimsoll.")
+    mixed = "; ".join(f"{collation}: {_listed(columns)}" for collation, columns in several.items())
+    details = (
+        "Plimsoll compares all texts by the collation of the table resource_providers."
+        + (f" The columns have different collations ({mixed})." if several else "")
+        + (f" These names would be treated as equal: {_listed(alike)}." if alike else "")
+        + " Give all of Placement's tables the same collation, with"
+        " `ALTER TABLE <table> CONVERT TO CHARACTER SET ... COLLATE ...`, while Placement is stopped."
+    )
+    return Result(check, Code.WARNING, details)
 
 
 def _worker(connection: Connection, database: Database) -> Result:
-    check = "Size"
     size = preflight.size(connection)
     began = time.monotonic()
     try:
         load_world(connection, database.semantics())
     except Exception as error:
-        return Result(
-            check,
-            Code.FAILURE,
-            f"The rows cannot be loaded into memory, so no worker can start: {error!r}. Run `plimsoll db verify`"
-            " and fix what it finds.",
-        )
-    return Result(
-        check,
-        details=f"{size.providers:,} providers with {size.inventories:,} inventories, which a worker reads in"
+        reason = f"The rows cannot be loaded into memory, so no worker can start: {error!r}."
+        return Result("Size", Code.FAILURE, f"{reason} Run `plimsoll db verify` and fix what it finds.")
+    details = (
+        f"{size.providers:,} providers with {size.inventories:,} inventories, which a worker reads in"
         f" {time.monotonic() - began:.1f} s when it starts and keeps in memory; {size.consumers:,} consumers with"
         f" {size.allocations:,} allocations, which stay in the database. A worker needs about"
         f" {size.worker_bytes // 1_000_000:,} MB of memory, and {size.worker_bytes_peak // 1_000_000:,} MB while"
-        " it reloads everything or lists all providers.",
+        " it reloads everything or lists all providers."
     )
+    return Result("Size", details=details)
 
 
 def _change_log(connection: Connection) -> Result:
-    check = "Change Log"
     others = foreign_writes.find(connection)
     if others is None:
-        return Result(check, details="No other program has written since Plimsoll's last change.")
-    return Result(
-        check,
-        Code.WARNING,
+        return Result("Change Log", details="No other program has written since Plimsoll's last change.")
+    details = (
         f"Another program has written to this database: its newest row is of {_time(others.newest_row)}, the last"
         f" change in Plimsoll's change log is of {_time(others.last_change)} (UTC). A worker that starts now loads"
         " everything; a running worker does not have these rows. Stop Placement and run `plimsoll db sync`, which"
-        " makes all workers reload.",
+        " makes all workers reload."
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return Result("Change Log", Code.WARNING, details)
 
 
 def _time(moment: datetime) -> str:

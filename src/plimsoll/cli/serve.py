@@ -37,6 +37,7 @@ _INSECURE = (
     " [api]auth_strategy = keystone; or, if only you can use that network, [plimsoll]allow_insecure_noauth = true."
 )
 _SET_BY_DEV = ("environment variable OS_API__AUTH_STRATEGY", "environment variable OS_DEFAULT__STATE_PATH")
+_NO_AUTH_TYPE = "keystone, but [keystone_authtoken] has no auth_type: no token will be valid"
 _CANNOT_LISTEN = (
     "Cannot listen on {host}:{port}: {reason}. Stop the program that uses it, or choose another --port."
 )
@@ -72,11 +73,7 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
         os.environ["OS_PLIMSOLL__PREFIX"] = prefix
     conf = program.load()
     address, port = _free_address(host, port)
-    _check_exposure(conf, address)
-    _check_settings(conf)
-    identity = _check_identity(conf)
-    _set_up_logging(conf)
-    _log_findings(conf, dev)
+    identity = _check_and_log(conf, address, dev)
     where = _prepare_database(conf)
     if program.config_files:
         os.environ[loader.FILES_VARIABLE] = os.pathsep.join(program.config_files)
@@ -102,30 +99,17 @@ class _ConfigurationReload:
     def __call__(self) -> Limits:
         conf = self._program.load()
         try:
-            _check_exposure(conf, self._address)
-            _check_settings(conf)
-            _check_identity(conf)
-            _set_up_logging(conf)
+            _check_and_log(conf, self._address, self._dev)
         except click.ClickException:
             with contextlib.suppress(loader.ConfigError):
-                logging_setup.set_up(
-                    self._last_good
-                )  # so that the error is logged to the previous destination
+                logging_setup.set_up(self._last_good)  # the error is logged to the previous destination
             raise
-        _log_findings(conf, self._dev)
         self._last_good = conf
         return _limits(conf)
 
 
 def _limits(conf: cfg.ConfigOpts) -> Limits:
     return Limits(**{field.name: conf.plimsoll[field.name] for field in fields(Limits)})
-
-
-def _check_exposure(conf: cfg.ConfigOpts, address: str) -> None:
-    """End the command if other machines could send requests with tokens that are not verified."""
-    is_unverified = conf.api.auth_strategy == "noauth2" and not conf.plimsoll.allow_insecure_noauth
-    if is_unverified and not is_loopback(address):
-        raise click.ClickException(_INSECURE.format(host=address))
 
 
 def _set_development_defaults() -> None:
@@ -153,39 +137,28 @@ def _free_address(host: str, port: int) -> tuple[str, int]:
     return str(bound[0]), int(bound[1])
 
 
-def _check_identity(conf: cfg.ConfigOpts) -> str:
-    """Return a description of the authentication; exit with an error if its settings are wrong."""
-    if conf.api.auth_strategy == "noauth2":
-        return "noauth2: the token is the user's name and is not verified"
-    with one_line_errors():
-        complete = check_identity(conf)
-    return (
-        "keystone"
-        if complete
-        else "keystone, but [keystone_authtoken] has no auth_type: no token will be valid"
-    )
+def _check_and_log(conf: cfg.ConfigOpts, address: str, dev: bool) -> str:
+    """Exit with a one-line error on settings with which no worker could start. Return a description of the identity.
 
-
-def _check_settings(conf: cfg.ConfigOpts) -> None:
-    """Exit with a one-line error on settings with which no worker could start."""
+    Then log the findings of `plimsoll config check`: warnings, such as a misspelt section, and notes.
+    """
+    is_noauth = conf.api.auth_strategy == "noauth2"
+    # Other machines could send requests with tokens that are not verified.
+    if is_noauth and not conf.plimsoll.allow_insecure_noauth and not is_loopback(address):
+        raise click.ClickException(_INSECURE.format(host=address))
     with one_line_errors():
         open_database(conf).dispose()
         load_policy(conf)
         log_destination.prepare(conf)
-
-
-def _set_up_logging(conf: cfg.ConfigOpts) -> None:
-    """Set up logging in this process too: the supervisor logs starts and ends of workers."""
-    with one_line_errors():
-        logging_setup.set_up(conf)
-
-
-def _log_findings(conf: cfg.ConfigOpts, dev: bool) -> None:
-    """Log the findings of `plimsoll config check`: warnings, such as a misspelt section, and notes."""
+        if is_noauth:
+            identity = "noauth2: the token is the user's name and is not verified"
+        else:
+            identity = "keystone" if check_identity(conf) else _NO_AUTH_TYPE
+        logging_setup.set_up(conf)  # in this process too: the supervisor logs starts and ends of workers
     for setting in config_lint.lint(conf):
-        if dev and setting.written in _SET_BY_DEV:
-            continue
-        LOG.log(logging.WARNING if setting.is_warning else logging.INFO, "Settings: %s", setting)
+        if not (dev and setting.written in _SET_BY_DEV):
+            LOG.log(logging.WARNING if setting.is_warning else logging.INFO, "Settings: %s", setting)
+    return identity
 
 
 def _prepare_database(conf: cfg.ConfigOpts) -> str:
@@ -202,10 +175,9 @@ def _checkpoint_sqlite(conf: cfg.ConfigOpts) -> None:
 
     Workers exit without closing their connections.
     """
-    if not database_url(conf).startswith("sqlite"):
-        return
-    with database(conf) as opened, opened.transaction() as transaction:
-        transaction.begin()
+    if database_url(conf).startswith("sqlite"):
+        with database(conf) as opened, opened.transaction() as transaction:
+            transaction.begin()
 
 
 def _print_banner(conf: cfg.ConfigOpts, listen: Listen, where: str, identity: str) -> None:

@@ -12,9 +12,8 @@ import functools
 import logging
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 import click
 from oslo_config import cfg
@@ -40,10 +39,8 @@ class Program:
 
     config_files: tuple[str, ...] = ()
 
-    def with_files(self, files: tuple[str, ...]) -> Self:
-        return replace(
-            self, config_files=(*self.config_files, *(str(Path(file).absolute()) for file in files))
-        )
+    def with_files(self, files: tuple[str, ...]) -> Program:
+        return Program((*self.config_files, *(str(Path(file).absolute()) for file in files)))
 
     def load(self) -> cfg.ConfigOpts:
         """Return the configuration, or end the command with an error."""
@@ -98,7 +95,8 @@ def database(conf: cfg.ConfigOpts, *, retry: bool = False) -> Iterator[Database]
         try:
             yield opened
         except DatabaseFault as fault:
-            raise click.ClickException(f"{opened.where}: {_in_one_line(fault)}") from fault
+            # Drivers insert line breaks.
+            raise click.ClickException(f"{opened.where}: {' '.join(str(fault).split())}") from fault
         except SQLAlchemyError as error:
             # The first line is the database's own message; the rest quotes SQL and links to a manual.
             reason = str(error).splitlines()[0]
@@ -134,11 +132,6 @@ def one_line_errors() -> Iterator[None]:
         raise click.ClickException(str(error)) from error
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror}") from error
-
-
-def _in_one_line(error: Exception) -> str:
-    """Return the message without the line breaks that drivers insert."""
-    return " ".join(str(error).split())
 
 
 @contextlib.contextmanager

@@ -4,13 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import click
-from oslo_config import cfg
 
 from plimsoll.cli import upgradecheck
-from plimsoll.cli.results import Result
 from plimsoll.cli.settings import Program, configured, database
 
 
@@ -47,13 +43,13 @@ def check(program: Program, in_json: bool) -> int:
     Example:
       plimsoll status upgrade check --json
     """
-    return upgradecheck.report(lambda: _run_checks(program.load()), in_json)
 
+    def checks() -> list[upgradecheck.Result]:
+        # Imported here because it imports the domain, which takes time and which other commands do not need.
+        from plimsoll.cli import preflight
 
-def _run_checks(conf: cfg.ConfigOpts) -> Sequence[Result]:
-    """Run Plimsoll's checks and Placement's check of the policy file."""
-    # Imported here because it imports the domain, which takes time and which other commands do not need.
-    from plimsoll.cli import preflight
+        conf = program.load()
+        with database(conf) as opened:
+            return [*preflight.run(conf, opened), upgradecheck.policy_file(conf)]
 
-    with database(conf) as opened:
-        return [*preflight.run(conf, opened), upgradecheck.policy_file(conf)]
+    return upgradecheck.report(checks, in_json)

@@ -12,8 +12,9 @@ def centred(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     lines = [tuple(map(str, row)) for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     rule = "+".join(["", *("-" * (width + 2) for width in widths), ""])
+    # str.center and Placement's library put the larger half of an odd padding on the same side.
     drawn = [
-        "|".join(["", *(f" {_centre(*cell)} " for cell in zip(line, widths, strict=True)), ""])
+        "|".join(["", *(f" {cell.center(width)} " for cell, width in zip(line, widths, strict=True)), ""])
         for line in lines
     ]
     return "\n".join([rule, drawn[0], rule, *drawn[1:], rule] if rows else [rule, drawn[0], rule, rule])
@@ -28,10 +29,3 @@ def boxed(title: str, cells: Sequence[str]) -> str:
         drawn += [f"| {line:<{width}} |" for line in cell.splitlines()]
         drawn.append(rule)
     return "\n".join(drawn)
-
-
-def _centre(text: str, width: int) -> str:
-    # If the padding is odd, a text of even length has the larger half on its left.
-    padding = width - len(text)
-    left = (padding + 1 - len(text) % 2) // 2
-    return " " * left + text + " " * (padding - left)

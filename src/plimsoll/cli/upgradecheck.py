@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Placement's own upgrade checks, in its order and with its texts, and the output of check results."""
+"""The results of upgrade checks, with the codes and the format of Placement's, and Placement's own checks."""
 
 from __future__ import annotations
 
+import enum
+import json
+import textwrap
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import click
 from oslo_config import cfg
 from oslo_utils import fileutils
 
-from plimsoll.cli.results import Code, Result, as_json, as_table
+from plimsoll.cli import tables
 from plimsoll.cli.settings import database
 from plimsoll.storage.maintenance import data_migrations
+
+TITLE = "Upgrade Check Results"
 
 # Not one of `Code`, so that a check that could not run differs from one that failed.
 COULD_NOT_CHECK = 255
@@ -34,6 +40,23 @@ _JSON_POLICY = (
 )
 
 
+class Code(enum.IntEnum):
+    """The outcome of a check. The highest one is the exit status of the command."""
+
+    SUCCESS = 0
+    WARNING = 1
+    FAILURE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of one check."""
+
+    check: str
+    code: Code = Code.SUCCESS
+    details: str | None = None
+
+
 def report(checks: Callable[[], Sequence[Result]], in_json: bool) -> int:
     """Print the results of the checks; return the exit status."""
     try:
@@ -46,6 +69,20 @@ def report(checks: Callable[[], Sequence[Result]], in_json: bool) -> int:
         return COULD_NOT_CHECK
     click.echo(as_json(results) if in_json else as_table(results))
     return max(result.code for result in results)
+
+
+def as_table(results: Sequence[Result]) -> str:
+    cells = []
+    for result in results:
+        details = "\n".join(textwrap.wrap(str(result.details), 60, subsequent_indent="  "))
+        outcome = result.code.name.capitalize()
+        cells.append(f"Check: {result.check}\nResult: {outcome}\nDetails: {details}")
+    return tables.boxed(TITLE, cells)
+
+
+def as_json(results: Sequence[Result]) -> str:
+    listed = [{"check": result.check, "result": result.code, "details": result.details} for result in results]
+    return json.dumps({"name": TITLE, "checks": listed})
 
 
 def reference_checks(conf: cfg.ConfigOpts) -> Sequence[Result]:

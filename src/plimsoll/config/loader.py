@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -36,36 +36,25 @@ class ConfigError(Exception):
         self.problems = tuple(problems)
 
 
-def load(sources: Sequence[str] = (), environ: Mapping[str, str] | None = None) -> cfg.ConfigOpts:
+def load(sources: Sequence[str] = ()) -> cfg.ConfigOpts:
     """Return the configuration from the given files and directories, by default from where Placement's file is found.
 
-    `environ` is used only to find the file; oslo.config reads `OS_<GROUP>__<OPTION>` from the process's environment.
     Every value is checked here, so that an invalid one fails the start and not a request.
     """
     conf = cfg.ConfigOpts()
     register(conf)
     named = [f"--config-{'dir' if os.path.isdir(source) else 'file'}={source}" for source in sources]  # noqa: PTH112  # which never fails
-    return parse_config(conf, named, "plimsoll", plimsoll.__version__, environ)
+    return parse_config(conf, named, "plimsoll", plimsoll.__version__)
 
 
 def parse_config(
-    conf: cfg.ConfigOpts,
-    arguments: Sequence[str],
-    prog: str,
-    version: str | None,
-    environ: Mapping[str, str] | None = None,
+    conf: cfg.ConfigOpts, arguments: Sequence[str], prog: str, version: str | None
 ) -> cfg.ConfigOpts:
     """Parse a command line and the files it names into `conf`, whose options are registered. Return `conf`."""
-    environ = os.environ if environ is None else environ
-    directory = environ.get("OS_PLACEMENT_CONFIG_DIR", "").strip()
+    directory = os.environ.get("OS_PLACEMENT_CONFIG_DIR", "").strip()
+    files = [str(Path(directory) / "placement.conf")] if directory else None
     try:
-        conf(
-            list(arguments),
-            project="placement",
-            prog=prog,
-            version=version,
-            default_config_files=[str(Path(directory) / "placement.conf")] if directory else None,
-        )
+        conf(list(arguments), project="placement", prog=prog, version=version, default_config_files=files)
     except cfg.ConfigFilesNotFoundError as problem:
         raise ConfigError([f"{file}: there is no such file" for file in problem.config_files]) from problem
     except cfg.ConfigFilesPermissionDeniedError as problem:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
@@ -56,15 +56,10 @@ def format_exception(exc_info: _ExcInfo) -> str:
     """Return the traceback, with the text of each exception in one line."""
     if exc_info[0] is None:
         return "NoneType: None"
-    return "".join(_escaped_parts(traceback.format_exception(*exc_info))).removesuffix("\n")
-
-
-def _escaped_parts(parts: list[str]) -> Iterator[str]:
-    for part in parts:
-        is_ours = part.startswith(
-            (" ", "\n", "Traceback ")
-        )  # frames, and the lines between chained exceptions
-        yield part if is_ours else escaped(part.removesuffix("\n")) + "\n"
+    parts = traceback.format_exception(*exc_info)
+    own = (" ", "\n", "Traceback ")  # frames, and the lines between chained exceptions
+    texts = (part if part.startswith(own) else escaped(part.removesuffix("\n")) + "\n" for part in parts)
+    return "".join(texts).removesuffix("\n")
 
 
 def _escaped_value(value: Any) -> Any:

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Logging by oslo.log's options, made faster, because each request writes a line.
+"""Logging by oslo.log's options, with lines identical to oslo.log's.
 
-The lines are identical to oslo.log's. Lines of requests are plain (level INFO, no exception); for these, the option
-values, the time of the current second and the caller's fields are cached, which oslo.log computes for each line. A
-thread writes them to files and streams in batches, every 20 ms: else requests would wait for the disk and for each
-other. A line above INFO is written immediately, after all lines before it.
+Most lines are those of requests, which are plain (level INFO, no exception). For these, the option values, the time of
+the current second and the caller's fields are cached, which oslo.log computes for each line: the fast path `request_log`.
 """
 
 from __future__ import annotations
@@ -59,12 +57,12 @@ def set_up(conf: cfg.ConfigOpts) -> None:
             if old not in root.handlers:
                 old.close()
     for handler in list(root.handlers):
-        faster = _faster_formatter(handler.formatter, conf)
-        if faster is not None:
-            handler.setFormatter(faster)
+        formatter = _escaping_formatter(handler.formatter, conf)
+        if formatter is not None:
+            handler.setFormatter(formatter)
             if isinstance(handler, logging.StreamHandler):
                 root.removeHandler(handler)
-                root.addHandler(DeferredHandler(handler, faster.format))
+                root.addHandler(DeferredHandler(handler, formatter.format))
     logging.captureWarnings(True)
     if conf.log_options:
         conf.log_opt_values(logging.getLogger(__name__), logging.DEBUG)
@@ -79,13 +77,12 @@ def _describe_problem(conf: cfg.ConfigOpts, problem: Exception) -> str:
     return f"[DEFAULT] a log option cannot be used: {reason}"
 
 
-def _faster_formatter(
-    slow: logging.Formatter | None, conf: cfg.ConfigOpts
-) -> CachingFormatter | JSONLineFormatter | None:
-    """Return the faster equivalent of one of oslo.log's formatters; None for any other formatter."""
-    if type(slow) is ContextFormatter:
-        return CachingFormatter(slow, conf)
-    return JSONLineFormatter(datefmt=slow.datefmt) if type(slow) is JSONFormatter else None
+def _escaping_formatter(original: logging.Formatter | None, conf: cfg.ConfigOpts) -> logging.Formatter | None:
+    """Return a formatter like one of oslo.log's that escapes exceptions; None for any other formatter."""
+    if type(original) is ContextFormatter:
+        is_plain = "request_log" in conf.plimsoll.disable_fast_paths
+        return (LineFormatter if is_plain else CachingFormatter)(original, conf)
+    return JSONLineFormatter(datefmt=original.datefmt) if type(original) is JSONFormatter else None
 
 
 class JSONLineFormatter(JSONFormatter):
@@ -98,36 +95,16 @@ class JSONLineFormatter(JSONFormatter):
         return format_exception(ei)
 
 
-class CachingFormatter(ContextFormatter):
-    """Formats like oslo.log's ContextFormatter, with cached values for the plain lines of requests."""
+class LineFormatter(ContextFormatter):
+    """Formats like oslo.log's ContextFormatter, with escaped exceptions."""
 
-    def __init__(self, slow: ContextFormatter, conf: cfg.ConfigOpts) -> None:
-        super().__init__(datefmt=slow.datefmt, project=slow.project, version=slow.version, config=conf)
-        self._in_request: str = conf.logging_context_format_string
-        self._identity: str = conf.logging_user_identity_format
-        self._empty_fields = dict.fromkeys(_names(self._in_request), "")
-        """Fields of the format that a record or its request may lack."""
-        self._wants_iso_time = "isotime" in self._empty_fields
-        self._identity_differs = bool({"request_id", "global_request_id"} & {*_names(self._identity)})
-        self._callers: BoundedCache[tuple[Any, ...], dict[str, Any]] = BoundedCache(CALLERS, CALLER_BYTES)
-        self._second = (0, "")
+    def __init__(self, original: ContextFormatter, conf: cfg.ConfigOpts) -> None:
+        super().__init__(
+            datefmt=original.datefmt, project=original.project, version=original.version, config=conf
+        )
 
     def format(self, record: logging.LogRecord) -> str:
-        if isinstance(record, _FormattedLines):
-            return record.getMessage()
-        request_context = context.get_current()
-        plain = record.levelno == logging.INFO and not record.exc_info and not record.stack_info
-        if not plain or request_context is None or not request_context.request_id or self._wants_iso_time:
-            return super().format(record)
-        return self._in_request % {
-            **self._empty_fields,
-            **record.__dict__,
-            **self._cached_caller_fields(request_context),
-            "request_id": request_context.request_id,
-            "global_request_id": request_context.global_request_id,
-            "asctime": self._time(record),
-            "message": record.getMessage(),
-        }
+        return record.getMessage() if isinstance(record, _FormattedLines) else super().format(record)
 
     def formatException(self, ei: Any, *, record: logging.LogRecord | None = None) -> str:  # noqa: N802
         """Return the traceback with oslo.log's prefix in each line."""
@@ -138,6 +115,42 @@ class CachingFormatter(ContextFormatter):
         record.asctime = self.formatTime(record, self.datefmt)
         self._compute_iso_time(record)
         return "\n".join(f"{prefix % record.__dict__}{line}" for line in f"{text}\n".split("\n"))
+
+
+class CachingFormatter(LineFormatter):
+    """The same with cached values for the plain lines of requests: the fast path `request_log`."""
+
+    def __init__(self, original: ContextFormatter, conf: cfg.ConfigOpts) -> None:
+        super().__init__(original, conf)
+        self._in_request: str = conf.logging_context_format_string
+        self._identity: str = conf.logging_user_identity_format
+        self._empty_fields = dict.fromkeys(_names(self._in_request), "")
+        """Fields of the format that a record or its request may lack."""
+        self._wants_iso_time = "isotime" in self._empty_fields
+        self._identity_differs = bool({"request_id", "global_request_id"} & {*_names(self._identity)})
+        self._callers: BoundedCache[tuple[Any, ...], dict[str, Any]] = BoundedCache(CALLERS, CALLER_BYTES)
+        self._second = (0, "")
+
+    def format(self, record: logging.LogRecord) -> str:
+        request_context = context.get_current()
+        is_plain = record.levelno == logging.INFO and not record.exc_info and not record.stack_info
+        if (
+            not is_plain
+            or isinstance(record, _FormattedLines)
+            or request_context is None
+            or not request_context.request_id
+            or self._wants_iso_time
+        ):
+            return super().format(record)
+        return self._in_request % {
+            **self._empty_fields,
+            **record.__dict__,
+            **self._cached_caller_fields(request_context),
+            "request_id": request_context.request_id,
+            "global_request_id": request_context.global_request_id,
+            "asctime": self._time(record),
+            "message": record.getMessage(),
+        }
 
     def _cached_caller_fields(self, request_context: context.RequestContext) -> dict[str, Any]:
         """Return the fields of the request's caller, cached, because many requests have the same caller."""
@@ -153,7 +166,7 @@ class CachingFormatter(ContextFormatter):
 
     def _caller_fields(self, request_context: context.RequestContext) -> dict[str, Any]:
         fields = request_context.get_logging_values()
-        fields["user_identity"] = self._identity % _DashForMissing(fields)
+        fields["user_identity"] = self._identity % formatters._ReplaceFalseValue(fields)
         fields = {"project": self.project, "version": self.version, **fields}
         return {name: fields[name] for name in self._empty_fields if name in fields}
 
@@ -168,7 +181,11 @@ class CachingFormatter(ContextFormatter):
 
 
 class DeferredHandler(logging.Handler):
-    """Queues plain lines for a handler of a file or stream; a thread writes them in batches."""
+    """Queues plain lines for a handler of a file or stream; a thread writes them in batches, every 20 ms.
+
+    It is no fast path and has no switch: a slow disk, or a pipe that is read slowly, must not delay requests. A line
+    above INFO is written immediately, after all lines before it.
+    """
 
     def __init__(
         self, target: logging.StreamHandler[Any], format_line: Callable[[logging.LogRecord], str]
@@ -244,13 +261,3 @@ class _FormattedLines(logging.LogRecord):
 
     def __init__(self, text: str) -> None:
         super().__init__(__name__, logging.INFO, __file__, 0, text, (), None)
-
-
-class _DashForMissing:
-    """The fields of a caller, with a dash for each missing one."""
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self._values = values
-
-    def __getitem__(self, key: str) -> Any:
-        return self._values.get(key) or "-"

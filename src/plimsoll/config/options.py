@@ -40,7 +40,7 @@ API_OPTS = [
         choices=("keystone", "noauth2"),
         deprecated_group="DEFAULT",
         help="How callers are authenticated. noauth2 verifies no tokens and is for tests and development only.",
-    ),
+    )
 ]
 
 PLACEMENT_OPTS = [
@@ -104,9 +104,7 @@ DATABASE_OPTS = [
     cfg.BoolOpt("connection_trace", default=False, help="Add the Python stack to SQL as comments."),
     cfg.IntOpt("pool_timeout", help="Seconds to wait for a free connection."),
     cfg.BoolOpt(
-        "sync_on_startup",
-        default=False,
-        help="Bring the schema up to date when the service starts.",
+        "sync_on_startup", default=False, help="Bring the schema up to date when the service starts."
     ),
 ]
 
@@ -115,7 +113,7 @@ WORKAROUNDS_OPTS = [
         "optimize_for_wide_provider_trees",
         default=False,
         help="Accepted and not used: searches are always pruned.",
-    ),
+    )
 ]
 
 PLIMSOLL_OPTS = [

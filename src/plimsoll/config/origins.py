@@ -32,13 +32,15 @@ class Line:
     def place(self) -> str:
         return f"{self.file}:{self.number}"
 
-    def sets(self, group: str, option: str) -> bool:
-        return self.section.lower() == group.lower() and self.option == option
-
 
 def lines(conf: cfg.ConfigOpts) -> list[Line]:
     """Return all settings in all files, in the order in which they are read: the last of equal names is in force."""
-    return [line for file in files(conf) for line in _lines(file)]
+    return [
+        Line(section, option, file, number)
+        for file in files(conf)
+        for number, section, option in _read(file)
+        if option
+    ]
 
 
 def files(conf: cfg.ConfigOpts) -> list[Path]:
@@ -56,8 +58,24 @@ def place(conf: cfg.ConfigOpts, group: str, option: str, file: str | None = None
     variable = f"OS_{group}__{option}".upper()
     if variable in os.environ:
         return f"environment variable {variable}"
-    found = [line for line in lines(conf) if line.sets(group, option)]
+    sought = group.lower(), option
+    found = [line for line in lines(conf) if (line.section.lower(), line.option) == sought]
     return found[-1].place if found else file
+
+
+def is_set(conf: cfg.ConfigOpts, group: str, option: str) -> bool:
+    return _location(conf, group, option) is not None
+
+
+def place_in_force(conf: cfg.ConfigOpts, group: str, option: str) -> str | None:
+    """Return the place where an option is set, by its name or by a deprecated one; None for a default."""
+    found = _location(conf, group, option)
+    return None if found is None else place(conf, group, option, found.detail)
+
+
+def _location(conf: cfg.ConfigOpts, group: str, option: str) -> cfg.LocationInfo | None:
+    found = conf.get_location(option, None if group == "DEFAULT" else group)
+    return found if found is not None and found.location.is_user_controlled else None
 
 
 def variables() -> Iterator[tuple[str, str, str]]:
@@ -77,10 +95,6 @@ def sections(conf: cfg.ConfigOpts) -> dict[str, str]:
             if option is None:
                 found.setdefault(section, f"{file}:{number}")
     return found
-
-
-def _lines(file: Path) -> Iterator[Line]:
-    return (Line(section, option, file, number) for number, section, option in _read(file) if option)
 
 
 def _read(file: Path) -> Iterator[tuple[int, str, str | None]]:

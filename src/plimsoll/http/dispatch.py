@@ -23,8 +23,6 @@ class Mounted:
 class Dispatch:
     """Call the application of the longest path that matches; `default` if there is none."""
 
-    __slots__ = ("_at_path", "_below", "_default", "immediate_paths")
-
     def __init__(self, default: Mounted, *others: Mounted) -> None:
         self._default = default.app
         self._at_path = {each.path: each.app for each in others if not each.path.endswith("/")}

@@ -80,8 +80,8 @@ class Problem(Exception):
             self.detail = shorten(f"{self.detail} {facts}".strip(), LONGEST_DETAIL)
 
 
-STATUS_LINES = {status: f"{status} {error.title}" for status, error in webob.exc.status_map.items()}
 _TITLES = {status: str(error.title) for status, error in webob.exc.status_map.items()}
+STATUS_LINES = {status: f"{status} {title}" for status, title in _TITLES.items()}
 
 _EXPLANATIONS = {
     400: "The server could not comply with the request since it is either malformed or otherwise incorrect.",
@@ -165,7 +165,8 @@ def render(
     if content_type != JSON:
         if content_type == "text/html":
             page = webob.exc.status_map[problem.status](problem.detail)
-            text = page.html_body(_quoted_variables(environ))
+            quoted = (key for _, key in _QUOTING_EXPLANATIONS.values())  # variables in WebOb's error pages
+            text = page.html_body({key: shorten(environ.get(key, ""), LONGEST_QUOTE) for key in quoted})
         else:
             text = f"{STATUS_LINES[problem.status]}\n\n{full_detail(problem, environ)}"
         return f"{content_type}; charset=UTF-8", text.encode("utf-8", "backslashreplace")
@@ -179,12 +180,10 @@ def render(
     if request_id is not None:
         error["request_id"] = request_id
     error.update(problem.facts)
-    return JSON, _encoded({"errors": [error]})
-
-
-def _quoted_variables(environ: Mapping[str, Any]) -> dict[str, str]:
-    """Return the variables of the request that WebOb's error pages quote."""
-    return {key: shorten(environ.get(key, ""), LONGEST_QUOTE) for _, key in _QUOTING_EXPLANATIONS.values()}
+    try:
+        return JSON, orjson.dumps({"errors": [error]})
+    except TypeError:  # a lone surrogate, quoted from the request
+        return JSON, orjson.dumps({"errors": [{name: _without_surrogates(error[name]) for name in error}]})
 
 
 @bounded_cache(max_entries=256, max_bytes=256 << 10)
@@ -193,16 +192,5 @@ def _error_content_type(accept: str) -> str:
     return str(offers[0][0]) if offers else "text/plain"
 
 
-def _encoded(document: dict[str, Any]) -> bytes:
-    try:
-        return orjson.dumps(document)
-    except TypeError:  # a lone surrogate, quoted from the request
-        return orjson.dumps(_without_surrogates(document))
-
-
-def _without_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    if isinstance(value, dict):
-        return {key: _without_surrogates(content) for key, content in value.items()}
-    return [_without_surrogates(content) for content in value] if isinstance(value, list) else value
+def _without_surrogates(value: str | int) -> str | int:
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value

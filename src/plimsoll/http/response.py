@@ -69,13 +69,9 @@ def latest(times: Iterable[datetime | None]) -> datetime:
 
 def latest_or_none(times: Iterable[datetime | None]) -> datetime | None:
     """Return the last of these times; None, if there is none or one of them is None."""
-    last: datetime | None = None
-    for time in times:
-        if time is None:
-            return None
-        if last is None or time > last:
-            last = time
-    return last
+    listed = list(times)
+    known = [time for time in listed if time is not None]
+    return max(known) if known and len(known) == len(listed) else None
 
 
 def http_date(time: datetime) -> str:

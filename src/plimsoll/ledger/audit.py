@@ -45,11 +45,7 @@ class Audit:
         """Compare once, reload memory if it differs, and return the differences."""
         found = differences(self._ledger)
         if found:
-            LOG.error(
-                DIFFERENCE,
-                len(found),
-                "; ".join(found[:MAX_SHOWN]),
-            )
+            LOG.error(DIFFERENCE, len(found), "; ".join(found[:MAX_SHOWN]))
             self._ledger.reload()
             self.repaired += 1
         return found

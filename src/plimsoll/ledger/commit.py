@@ -32,12 +32,7 @@ from plimsoll.runtime.base import Runtime
 from plimsoll.storage import changes
 from plimsoll.storage.consumers import HoldingsQuery
 from plimsoll.storage.database import Database
-from plimsoll.storage.errors import (
-    DatabaseFault,
-    HeadMoved,
-    OutcomeUnknown,
-    Unreachable,
-)
+from plimsoll.storage.errors import DatabaseFault, HeadMoved, OutcomeUnknown, Unreachable
 from plimsoll.storage.head import HEAD_GUARD, Head
 from plimsoll.storage.load import LAST_IDS
 from plimsoll.storage.lookup_tables import LookupTables

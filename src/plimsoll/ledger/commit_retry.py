@@ -19,24 +19,12 @@ from sqlalchemy.exc import IntegrityError
 from plimsoll.domain.refusals import HiddenRowConflict
 from plimsoll.ledger.batch import Batch
 from plimsoll.ledger.command import Outcome, Ticket
-from plimsoll.ledger.commit import (
-    ChangeLogPruned,
-    CommitInDoubt,
-    Committer,
-    TakeQueued,
-)
+from plimsoll.ledger.commit import ChangeLogPruned, CommitInDoubt, Committer, TakeQueued
 from plimsoll.ledger.group_commit import Lease
 from plimsoll.ledger.pacer import CommitPacer
 from plimsoll.ledger.pruner import Pruner
 from plimsoll.storage.database import Database
-from plimsoll.storage.errors import (
-    Busy,
-    DatabaseFault,
-    Interrupted,
-    NotWritable,
-    OutcomeUnknown,
-    Unreachable,
-)
+from plimsoll.storage.errors import Busy, DatabaseFault, Interrupted, NotWritable, OutcomeUnknown, Unreachable
 
 LOG = logging.getLogger(__name__)
 
@@ -53,12 +41,7 @@ FIRST_BACKOFF, MAX_BACKOFF, MAX_CONFLICT_BACKOFF = 0.002, 0.5, 0.01
 class CommitRetrier:
     """Commits tickets with retries, and sets their outcomes. The caller holds the group commit lock."""
 
-    def __init__(
-        self,
-        database: Database,
-        committer: Committer,
-        change_log_keep: int,
-    ) -> None:
+    def __init__(self, database: Database, committer: Committer, change_log_keep: int) -> None:
         self._committer = committer
         self._pruner = Pruner(database, change_log_keep)
         self._database = database

@@ -23,12 +23,7 @@ from plimsoll.ledger.command import Abandoned, Command, Ticket
 from plimsoll.ledger.commit import Committer
 from plimsoll.ledger.commit_retry import CommitRetrier
 from plimsoll.ledger.current import CurrentSnapshot, OptimisticRead
-from plimsoll.ledger.group_commit import (
-    GroupCommitLock,
-    Lease,
-    LockTimeout,
-    Waiter,
-)
+from plimsoll.ledger.group_commit import GroupCommitLock, Lease, LockTimeout, Waiter
 from plimsoll.ledger.response_cache import ResponseCache
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.runtime.base import Runtime

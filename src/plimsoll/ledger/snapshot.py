@@ -17,12 +17,7 @@ from plimsoll.domain.provider import Provider
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.ledger.response_cache import ResponseCache
-from plimsoll.search.index.index import (
-    Change,
-    Claim,
-    Index,
-    is_claim,
-)
+from plimsoll.search.index.index import Change, Claim, Index, is_claim
 from plimsoll.storage.head import Head
 
 MAX_TOUCHED = 64

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from typing import Protocol
-from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 ErrorResponse = tuple[list[tuple[str, str]], bytes]
 """Headers and body."""
@@ -25,19 +25,3 @@ class ServedApplication(Protocol):
 
     def error_response(self, status: int, detail: str) -> ErrorResponse:
         """The response to a request that the server refuses by itself."""
-
-
-class PlainApplication:
-    """A WSGI application that has none of the above."""
-
-    immediate_paths: Collection[str] = ()
-
-    def __init__(self, app: WSGIApplication) -> None:
-        self._app = app
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        return self._app(environ, start_response)
-
-    def error_response(self, status: int, detail: str) -> ErrorResponse:
-        body = f"{detail}\n".encode()
-        return [("content-type", "text/plain"), ("content-length", str(len(body)))], body

@@ -324,7 +324,11 @@ class Connection:
             self._send(head + body)
         else:
             self._send(head)
-            self._send_long(body)
+            if sys.platform == "linux":
+                self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_IN_KERNEL)
+            self._set_held_bytes(len(body))
+            self._send(body)
+            self._set_held_bytes(0)
         return goes_on
 
     def _send(self, content: bytes) -> None:
@@ -337,13 +341,6 @@ class Connection:
             self._moved_at = time.monotonic()
             sent = self._socket.send(rest)
             rest = rest[sent:]
-
-    def _send_long(self, body: bytes) -> None:
-        if sys.platform == "linux":
-            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_IN_KERNEL)
-        self._set_held_bytes(len(body))
-        self._send(body)
-        self._set_held_bytes(0)
 
     def _linger(self) -> None:
         """Close our half of the connection and keep reading for a while: else a client that still sends would lose

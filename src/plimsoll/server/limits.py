@@ -7,8 +7,7 @@ docs/internals/http-server.md has each of them with its reason.
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 MAX_HEAD_BYTES = 1 << 16
 """Bytes of a request's first line and headers. A token of Keystone may take several thousand."""
@@ -53,11 +52,3 @@ class Limits:
     """Bytes per second, both of a request that arrives and of a response that is sent."""
     worker_timeout: float = 30.0
     """Seconds after which a worker that does not react is replaced; 0 for never."""
-
-    def encode(self) -> str:
-        """Return the limits as one argument of a command line."""
-        return json.dumps(asdict(self), separators=(",", ":"))
-
-    @classmethod
-    def decode(cls, argument: str) -> Limits:
-        return cls(**json.loads(argument))

@@ -10,19 +10,14 @@ from __future__ import annotations
 import io
 import re
 from collections import deque
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import httptools
 
 from plimsoll.server.headers import as_wsgi
-from plimsoll.server.limits import (
-    LARGE_BYTES,
-    MAX_CHUNK_OVERHEAD,
-    MAX_HEAD_BYTES,
-    MAX_HEADERS,
-    Limits,
-)
+from plimsoll.server.limits import LARGE_BYTES, MAX_CHUNK_OVERHEAD, MAX_HEAD_BYTES, MAX_HEADERS, Limits
 
 _ABSOLUTE = re.compile(rb"https?://([^/?#]+)([^?#]*)(\?[^#]*)?\Z", re.IGNORECASE)
 _HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?\Z")
@@ -39,37 +34,27 @@ class RequestError(Exception):
         self.detail = detail
 
 
+@dataclass(slots=True, eq=False)
 class Request:
     """A request whose head is complete, and as much of its body as has arrived."""
 
+    method: str
+    target: bytes
+    version: str
+    line: bytes
+    """The first line, for the log."""
+    headers: list[tuple[bytes, bytes]]
+    keeps_alive: bool
     authority: bytes | None = None
     """The host of a target in absolute form. It replaces the Host header."""
-    expects_continue = False
+    expects_continue: bool = False
     error: RequestError | None = None
     body: bytes | bytearray = b""
-    received = 0
+    received: int = 0
     """Bytes of the body that have arrived."""
-    has_long_body = False
+    has_long_body: bool = False
     """True if the body is longer than `max_body_bytes`: then it is discarded as it arrives."""
-    is_complete = False
-
-    def __init__(
-        self,
-        method: str,
-        target: bytes,
-        version: str,
-        line: bytes,
-        headers: list[tuple[bytes, bytes]],
-        *,
-        keeps_alive: bool,
-    ) -> None:
-        self.method = method
-        self.target = target
-        self.version = version
-        self.line = line
-        """The first line, for the log."""
-        self.headers = headers
-        self.keeps_alive = keeps_alive
+    is_complete: bool = False
 
 
 class RequestParser:
@@ -221,12 +206,9 @@ class RequestParser:
         method = parser.get_method()
         version = parser.get_http_version()
         line = b"%s %s HTTP/%s\r\n" % (method, self._target, version.encode())
-        keeps_alive = parser.should_keep_alive()
-        request = Request(
-            method.decode("ascii"), self._target, version, line, self._headers, keeps_alive=keeps_alive
-        )
-        if self._unknown_method is not None:  # the line has POST in its place
-            request.method, self._unknown_method = self._unknown_method, None
+        name = self._unknown_method or method.decode("ascii")  # an unknown one has POST in its place
+        self._unknown_method = None
+        request = Request(name, self._target, version, line, self._headers, parser.should_keep_alive())
         self._request = request
         self.is_in_head = False
         self._has_progress = True

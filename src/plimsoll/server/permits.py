@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 import gevent
 from gevent.lock import BoundedSemaphore
 
+from plimsoll.permit import Permit
 from plimsoll.runtime import memory
 from plimsoll.runtime.greenlets import Greenlets
 
@@ -21,11 +22,7 @@ class Permits:
     """The permits of one worker."""
 
     def __init__(
-        self,
-        runtime: Greenlets,
-        count: int,
-        timeout: float,
-        has_memory: Callable[[], bool] = lambda: True,
+        self, runtime: Greenlets, count: int, timeout: float, has_memory: Callable[[], bool] = lambda: True
     ) -> None:
         self.runtime = runtime
         self.timeout = timeout
@@ -34,17 +31,13 @@ class Permits:
         self.free = BoundedSemaphore(count)
 
 
-class RequestPermit:
-    """The permit of one request: see `plimsoll.permit.Permit`."""
-
-    __slots__ = ("_descriptor", "_is_held", "_permits", "waited")
+class RequestPermit(Permit):
+    """The permit of one request. `descriptor` is that of its connection."""
 
     def __init__(self, permits: Permits, descriptor: int) -> None:
         self._permits = permits
         self._descriptor = descriptor
         self._is_held = False
-        self.waited = 0.0
-        """Seconds that the request has waited for its permit."""
 
     def acquire(self) -> bool:
         """Wait for a permit; False if none was free in time."""

@@ -55,9 +55,8 @@ class Signals:
         self._stop = True
 
     def _on_hang_up(self, *_: Any) -> None:
-        if (
-            self._had_terminal and not _has_terminal()
-        ):  # the terminal in which the service was started was closed
+        # The terminal in which the service was started was closed.
+        if self._had_terminal and not _has_terminal():
             self._stop = True
         else:
             self.reload = True

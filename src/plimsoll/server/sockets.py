@@ -24,11 +24,8 @@ class Listen:
 
     @property
     def url(self) -> str:
-        return f"http://{self._host}:{self.port}"
-
-    @property
-    def _host(self) -> str:
-        return f"[{self.address}]" if ":" in self.address else self.address
+        host = f"[{self.address}]" if ":" in self.address else self.address
+        return f"http://{host}:{self.port}"
 
     def open(self) -> socket.socket:
         """Open the socket of all workers. It stays open while workers are replaced, so no connection is refused."""

@@ -152,10 +152,7 @@ class _Supervisor:
                 self._workers[number] = self._start_listening()
                 LOG.info("Worker %s has started", self._workers[number].pid)
                 return
-            except (
-                RuntimeError,
-                OSError,
-            ) as problem:  # OSError: the system is out of memory, processes or files
+            except (RuntimeError, OSError) as problem:  # OSError: out of memory, processes or files
                 LOG.error("A worker cannot start: %s", problem)
                 if not any(worker.is_alive for worker in self._workers):
                     raise _NoWorker from None

@@ -13,12 +13,13 @@ import contextlib
 import ctypes
 import faulthandler
 import importlib
+import json
 import os
 import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from plimsoll.runtime import memory
@@ -47,7 +48,7 @@ _SET_PARENT_DEATH_SIGNAL = 1  # prctl's PR_SET_PDEATHSIG
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The arguments of a worker's command line. Files are numbers of descriptors that it inherits."""
+    """The argument of a worker's command line, as JSON. Files are numbers of descriptors that it inherits."""
 
     factory: str
     """The function that makes the application for a runtime, as module:name."""
@@ -68,13 +69,12 @@ class Task:
         return self.listening, self.status, self.progress, self.stack
 
     def command(self) -> list[str]:
-        numbers = map(str, (*self.files, self.supervisor))
-        return [sys.executable, "-P", "-m", __spec__.name, self.factory, *numbers, self.limits.encode()]
+        return [sys.executable, "-P", "-m", __spec__.name, json.dumps(asdict(self), separators=(",", ":"))]
 
     @classmethod
-    def parse(cls, arguments: list[str]) -> Task:
-        listening, status, progress, stack, supervisor = map(int, arguments[1:6])
-        return cls(arguments[0], listening, status, progress, stack, supervisor, Limits.decode(arguments[6]))
+    def parse(cls, argument: str) -> Task:
+        values = json.loads(argument)
+        return cls(**values | {"limits": Limits(**values["limits"])})
 
 
 def main(task: Task) -> None:
@@ -85,19 +85,16 @@ def main(task: Task) -> None:
     runtime = _use_gevent()
     _configure_malloc()
     try:
-        app = _load(task.factory, runtime)
+        module, _, name = task.factory.partition(":")
+        app: ServedApplication = getattr(importlib.import_module(module), name)(runtime)
     except StartupError as error:
-        _report(task, str(error).encode())
+        os.write(task.status, str(error).encode())
         sys.exit(1)
     except Exception as error:
-        _report(task, (str(error) or repr(error)).encode())
+        os.write(task.status, (str(error) or repr(error)).encode())
         raise
     memory.trim()
     _serve(app, task, runtime)
-
-
-def _report(task: Task, message: bytes) -> None:
-    os.write(task.status, message)
 
 
 def _use_gevent() -> Greenlets:
@@ -108,12 +105,6 @@ def _use_gevent() -> Greenlets:
     from plimsoll.runtime.greenlets import Greenlets
 
     return Greenlets()
-
-
-def _load(factory: str, runtime: Greenlets) -> ServedApplication:
-    module, _, name = factory.partition(":")
-    app: ServedApplication = getattr(importlib.import_module(module), name)(runtime)
-    return app
 
 
 def _serve(app: ServedApplication, task: Task, runtime: Greenlets) -> None:
@@ -137,7 +128,7 @@ def _serve(app: ServedApplication, task: Task, runtime: Greenlets) -> None:
     # A few more than the limit, so that an idle connection can be closed when a new one arrives.
     server = StreamServer(listening, connections.serve, spawn=Pool(max_open + 16))
     server.start()
-    _report(task, LISTENING)
+    os.write(task.status, LISTENING)
     os.set_blocking(task.status, False)
     _beat(task)
     while not stop.wait(_TICK_SECONDS):
@@ -154,7 +145,7 @@ def _serve(app: ServedApplication, task: Task, runtime: Greenlets) -> None:
 def _beat(task: Task) -> None:
     """Send the supervisor a heartbeat. Without another one within `worker_timeout`, write the stack of this process."""
     with contextlib.suppress(BlockingIOError):  # the pipe is full of unread heartbeats
-        _report(task, HEARTBEAT)
+        os.write(task.status, HEARTBEAT)
     if task.limits.worker_timeout:
         faulthandler.dump_traceback_later(task.limits.worker_timeout, file=task.stack)
 
@@ -188,4 +179,4 @@ def _configure_malloc() -> None:
 
 
 if __name__ == "__main__":
-    main(Task.parse(sys.argv[1:]))
+    main(Task.parse(sys.argv[1]))

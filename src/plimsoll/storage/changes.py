@@ -14,13 +14,7 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.values import value
 from plimsoll.storage import tables as t
 from plimsoll.storage.head import BEGINNING, QUERY, Head, move_head_sql
-from plimsoll.storage.sql import (
-    Columns,
-    Row,
-    Statement,
-    format_time,
-    insert_rows,
-)
+from plimsoll.storage.sql import Columns, Row, Statement, format_time, insert_rows
 
 _C = t.changes.c
 _CHANGE_COLUMNS = Columns(

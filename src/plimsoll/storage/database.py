@@ -217,9 +217,7 @@ class TranslatingErrors(AbstractContextManager[T]):
     __slots__ = ("_connection", "_translate")
 
     def __init__(
-        self,
-        connection: AbstractContextManager[T],
-        translate_error: Callable[[Exception], Exception],
+        self, connection: AbstractContextManager[T], translate_error: Callable[[Exception], Exception]
     ) -> None:
         self._connection = connection
         self._translate = translate_error

@@ -21,12 +21,7 @@ from plimsoll.storage.database import Database
 from plimsoll.storage.lookup_tables import LookupSession, LookupTables
 from plimsoll.storage.pending_claims import PendingClaims
 from plimsoll.storage.pending_rows import PendingRows
-from plimsoll.storage.sql import (
-    Columns,
-    Row,
-    Statement,
-    format_time,
-)
+from plimsoll.storage.sql import Columns, Row, Statement, format_time
 from plimsoll.storage.transaction import Transaction
 
 T = TypeVar("T")

@@ -15,12 +15,7 @@ from sqlalchemy import Column, Connection, String, insert
 
 from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
 from plimsoll.storage import tables as t
-from plimsoll.storage.sql import (
-    Columns,
-    format_time,
-    insert_rows,
-    query,
-)
+from plimsoll.storage.sql import Columns, format_time, insert_rows, query
 
 MAX_CACHED = 50_000
 MAX_CACHED_CHARACTERS = 64

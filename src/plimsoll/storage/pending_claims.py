@@ -17,13 +17,7 @@ from plimsoll.domain.consumer import Consumer
 from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
 from plimsoll.storage.lookup_tables import LookupSession, LookupTables
-from plimsoll.storage.sql import (
-    Columns,
-    Statement,
-    delete_by_key,
-    insert_rows,
-    update_rows,
-)
+from plimsoll.storage.sql import Columns, Statement, delete_by_key, insert_rows, update_rows
 
 _GENERATION = Columns(t.resource_providers, ("id", "generation"))
 _ALLOCATION = Columns(

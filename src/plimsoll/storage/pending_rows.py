@@ -12,14 +12,7 @@ from typing import Any
 
 from sqlalchemy import Dialect, Table
 
-from plimsoll.storage.sql import (
-    Columns,
-    Row,
-    Statement,
-    delete_where,
-    insert_rows,
-    update_where,
-)
+from plimsoll.storage.sql import Columns, Row, Statement, delete_where, insert_rows, update_where
 
 
 class PendingRows:

@@ -104,9 +104,7 @@ inventories = Table(
     Column("step_size", Integer, nullable=False),
     Column("allocation_ratio", Float, nullable=False),
     UniqueConstraint(
-        "resource_provider_id",
-        "resource_class_id",
-        name="uniq_inventories0resource_provider_resource_class",
+        "resource_provider_id", "resource_class_id", name="uniq_inventories0resource_provider_resource_class"
     ),
     Index("inventories_resource_class_id_idx", "resource_class_id"),
 )
@@ -194,9 +192,7 @@ consumers = Table(
     Column("user_id", Integer, nullable=False),
     Column("generation", Integer, nullable=False, server_default=text("0")),
     Column(
-        "consumer_type_id",
-        Integer,
-        ForeignKey("consumer_types.id", name="consumers_consumer_type_id_fkey"),
+        "consumer_type_id", Integer, ForeignKey("consumer_types.id", name="consumers_consumer_type_id_fkey")
     ),
     UniqueConstraint("uuid", name="uniq_consumers0uuid"),
     Index("consumers_project_id_uuid_idx", "project_id", "uuid"),

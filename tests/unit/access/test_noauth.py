@@ -12,7 +12,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 import pytest
 
 from plimsoll.access import Caller, RemoteCallerRefused, caller_of
-from plimsoll.access.context import Context
+from plimsoll.access.authenticate import Context
 from plimsoll.access.loopback import record_peer_address
 from plimsoll.access.noauth import NoAuth
 from plimsoll.identity_headers import ALL_HEADERS
@@ -82,7 +82,7 @@ def test_json_is_preferred_where_the_client_prefers_it(app: WSGIApplication) -> 
 @pytest.mark.parametrize("path", ["", "/"])
 def test_the_version_document_needs_no_token(app: WSGIApplication, inside: Recorder, path: str) -> None:
     assert call(app, path).status == "200 OK"
-    assert not caller_of(inside.seen[-1]).is_authenticated
+    assert caller_of(inside.seen[-1]).user_id is None
 
 
 def test_the_version_document_ignores_identity_headers(app: WSGIApplication, inside: Recorder) -> None:

@@ -62,7 +62,7 @@ def test_expired_tokens_take_no_memory(clock: Clock) -> None:
     cache.put("a", TOKEN_DATA)
     clock.now += 301
     cache.put("b", TOKEN_DATA)
-    assert len(cache) == 1
+    assert len(cache._cache) == 1
 
 
 def test_only_service_types_of_the_catalog_are_cached_and_the_argument_is_unchanged(clock: Clock) -> None:
@@ -87,7 +87,7 @@ def test_the_cache_is_bounded_in_bytes(clock: Clock) -> None:
     roles = [{"id": "r" * 32, "name": f"role {number}"} for number in range(1_000)]
     for number in range(100):
         cache.put(f"token {number}", {"token": {"user": {"id": "ada"}, "roles": roles}})
-        assert cache.size <= 1_000_000
+        assert cache._cache.size <= 1_000_000
     assert cache.get("token 99") == {"token": {"user": {"id": "ada"}, "roles": roles}}
     assert cache.get("token 0") is None
 

@@ -179,17 +179,21 @@ def test_a_later_file_overrides_an_earlier_one(tmp_path: Path) -> None:
     assert (conf.plimsoll.threads, conf.plimsoll.verify_interval) == (5, 0)
 
 
-def test_the_directory_in_the_environment_holds_the_file(file: Path) -> None:
+def test_the_directory_in_the_environment_holds_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text("[plimsoll]\nthreads = 7\n")
-    conf = loader.load(environ={"OS_PLACEMENT_CONFIG_DIR": f" {file.parent} "})
+    monkeypatch.setenv("OS_PLACEMENT_CONFIG_DIR", f" {file.parent} ")
+    conf = loader.load()
     assert conf.plimsoll.threads == 7
 
 
-def test_a_given_file_overrides_the_directory(file: Path, tmp_path: Path) -> None:
+def test_a_given_file_overrides_the_directory(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file.write_text("[plimsoll]\nthreads = 7\n")
+    monkeypatch.setenv("OS_PLACEMENT_CONFIG_DIR", str(file.parent))
     given = tmp_path / "given.conf"
     given.write_text("[plimsoll]\nthreads = 9\n")
-    conf = loader.load([str(given)], environ={"OS_PLACEMENT_CONFIG_DIR": str(file.parent)})
+    conf = loader.load([str(given)])
     assert conf.plimsoll.threads == 9
 
 

@@ -16,11 +16,14 @@ from oslo_log import log
 from oslo_log.formatters import ContextFormatter, JSONFormatter
 
 from plimsoll.bounded_cache import deep_size
+from plimsoll.config import loader
 from plimsoll.config.logging_setup import (
     FLUSH_INTERVAL,
     CachingFormatter,
     DeferredHandler,
     JSONLineFormatter,
+    LineFormatter,
+    _escaping_formatter,
 )
 from plimsoll.http.middleware.request_log import _SHARED_ATTRIBUTES, LoggedRequest, _Line
 
@@ -56,11 +59,14 @@ def line(text: str = "all hands", level: int = logging.INFO) -> logging.LogRecor
 
 @pytest.mark.usefixtures("_in_a_request")
 @pytest.mark.parametrize("level", [logging.DEBUG, logging.INFO, logging.ERROR])
-def test_lines_in_a_request_are_as_oslo_log_writes_them(conf: cfg.ConfigOpts, level: int) -> None:
+@pytest.mark.parametrize("formatter", [CachingFormatter, LineFormatter])
+def test_lines_in_a_request_are_as_oslo_log_writes_them(
+    conf: cfg.ConfigOpts, level: int, formatter: type[LineFormatter]
+) -> None:
     slow = ContextFormatter(datefmt="%Y-%m-%d %H:%M:%S", project="placement", version="1", config=conf)
     record = line(level=level)
     expected = slow.format(logging.makeLogRecord(dict(record.__dict__)))
-    assert CachingFormatter(slow, conf).format(record) == expected
+    assert formatter(slow, conf).format(record) == expected
 
 
 @pytest.mark.usefixtures("_in_a_request")
@@ -150,6 +156,29 @@ def test_a_forked_child_does_not_write_the_lines_of_its_parent(
     os.waitpid(child, 0)
     handler.flush()
     assert sorted(written(tmp_path)) == ["child on deck", "parent on deck"]
+
+
+@pytest.mark.parametrize(
+    ("disabled", "formatter"), [("", CachingFormatter), ("json_cache,request_log", LineFormatter)]
+)
+def test_the_fast_path_is_switched_off_by_its_setting(
+    monkeypatch: pytest.MonkeyPatch, disabled: str, formatter: type[LineFormatter]
+) -> None:
+    monkeypatch.setenv("OS_PLIMSOLL__DISABLE_FAST_PATHS", disabled)
+    conf = loader.load()
+    assert type(_escaping_formatter(ContextFormatter(config=conf), conf)) is formatter
+
+
+@pytest.mark.usefixtures("_in_a_request")
+def test_a_line_that_is_written_in_a_request_is_formatted_once(conf: cfg.ConfigOpts, tmp_path: Path) -> None:
+    slow = ContextFormatter(project="placement", version="1", config=conf)
+    target, quick = logging.FileHandler(tmp_path / "log"), CachingFormatter(slow, conf)
+    target.setFormatter(quick)
+    handler = DeferredHandler(target, quick.format)
+    record = line()
+    handler.handle(record)
+    handler.close()
+    assert written(tmp_path) == [slow.format(record)]
 
 
 def test_a_queued_line_has_the_fields_of_its_own_request(conf: cfg.ConfigOpts, tmp_path: Path) -> None:

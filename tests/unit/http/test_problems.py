@@ -9,13 +9,7 @@ from typing import Any
 import pytest
 import webob.exc
 
-from plimsoll.http.problems import (
-    LONGEST_DETAIL,
-    LONGEST_QUOTE,
-    Problem,
-    full_detail,
-    render,
-)
+from plimsoll.http.problems import LONGEST_DETAIL, LONGEST_QUOTE, Problem, full_detail, render
 
 
 def document(problem: Problem, *, with_code: bool = True, **environ: Any) -> dict[str, Any]:

@@ -106,9 +106,7 @@ def test_a_computation_progresses_while_other_requests_yield_without_end() -> No
 
 
 @pytest.mark.parametrize("yield_function", YIELDS)
-def test_a_greenlet_whose_yield_was_interrupted_is_not_resumed(
-    yield_function: Callable[[], None],
-) -> None:
+def test_a_greenlet_whose_yield_was_interrupted_is_not_resumed(yield_function: Callable[[], None]) -> None:
     resumed = []
 
     def run() -> None:

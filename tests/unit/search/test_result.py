@@ -8,9 +8,7 @@ from plimsoll.search.result import Candidate, CandidateList
 from tests.unit.search.clouds import Cloud, allocations_of, group, host
 
 CLOUD = Cloud(
-    host("h", "VCPU:4 DISK_GB:9"),
-    host("n", "VCPU:4 PCI:1", parent="h"),
-    host("i", "VCPU:4 DISK_GB:9 PCI:1"),
+    host("h", "VCPU:4 DISK_GB:9"), host("n", "VCPU:4 PCI:1", parent="h"), host("i", "VCPU:4 DISK_GB:9 PCI:1")
 )
 GROUPS = group("VCPU:1 DISK_GB:5"), group("VCPU:2 PCI:1", "_1")
 

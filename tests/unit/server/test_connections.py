@@ -19,11 +19,11 @@ import pytest
 
 from plimsoll.permit import permit_of
 from plimsoll.runtime.greenlets import Greenlets
-from plimsoll.server.application import PlainApplication
 from plimsoll.server.connections import Connections
 from plimsoll.server.limits import DRAIN_FACTOR, MAX_HEAD_BYTES, Limits
 from plimsoll.server.parser import Request
 from tests.support.waiting import eventually
+from tests.support.wsgi import PlainApplication
 
 MAX_BODY = 1 << 20
 LIMITS = Limits(threads=1, max_body_bytes=MAX_BODY)

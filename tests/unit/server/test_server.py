@@ -25,7 +25,7 @@ from tests.support.waiting import eventually
 
 APPLICATION = """
 import os, time
-from plimsoll.server.application import PlainApplication
+from tests.support.wsgi import PlainApplication
 
 def make(runtime):
     def application(environ, start_response):

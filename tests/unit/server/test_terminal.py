@@ -22,7 +22,7 @@ from plimsoll.server.supervisor import run
 run(Listen("127.0.0.1", int(sys.argv[1]), 1), Limits(), lambda: print("ready", flush=True), "small:make")
 """
 SMALL = """
-from plimsoll.server.application import PlainApplication
+from tests.support.wsgi import PlainApplication
 
 def make(runtime):
     return PlainApplication(lambda environ, start_response: ())

@@ -9,13 +9,7 @@ import logging
 
 import pytest
 
-from plimsoll.storage.errors import (
-    Busy,
-    HeadMoved,
-    NotPermitted,
-    NotWritable,
-    Unreachable,
-)
+from plimsoll.storage.errors import Busy, HeadMoved, NotPermitted, NotWritable, Unreachable
 from plimsoll.storage.outage import Outage
 
 

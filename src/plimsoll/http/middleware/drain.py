@@ -28,9 +28,8 @@ class Drain:
         self._max_drained_bytes = longest_body * MAX_DRAINED_BODIES
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if isinstance(environ.get("wsgi.input"), io.BytesIO):  # the server has received all of it
-            return self._app(environ, start_response)
-        if not _has_body(environ):
+        is_received = isinstance(environ.get("wsgi.input"), io.BytesIO)
+        if is_received or not _has_body(environ):
             return self._app(environ, start_response)
         body = environ["wsgi.input"] = _CountingBody(environ["wsgi.input"])
         started: list[Any] = []
@@ -70,18 +69,15 @@ class _CountingBody:
 
     def drained(self, max_bytes: int, length: int | None) -> bool:
         """Read the rest, up to `max_bytes`. Return False if some is left, or if the body is malformed or incomplete."""
-        try:
-            return self._read_rest(max_bytes, length)
-        except OSError:
-            return False
-
-    def _read_rest(self, max_bytes: int, length: int | None) -> bool:
         while length is None or self._read < length:
             if self._read >= max_bytes:
                 return False
             wanted = _CHUNK_BYTES if length is None else min(_CHUNK_BYTES, length - self._read)
-            if not self.read(wanted):
-                return True
+            try:
+                if not self.read(wanted):
+                    return True
+            except OSError:
+                return False
         return True
 
     def __getattr__(self, name: str) -> Any:

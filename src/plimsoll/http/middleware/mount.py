@@ -11,23 +11,18 @@ from collections.abc import Iterable
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 
-class Mount:
-    __slots__ = ("_inside", "_outside", "_prefix")
-
-    def __init__(self, prefix: str, inside: WSGIApplication, outside: WSGIApplication) -> None:
-        self._prefix = prefix
-        self._inside = inside
-        self._outside = outside
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+def mounted(prefix: str, inside: WSGIApplication, outside: WSGIApplication) -> WSGIApplication:
+    def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path, before = environ.get("PATH_INFO", ""), environ.get("SCRIPT_NAME", "")
-        if before.endswith(self._prefix):  # the server or proxy in front has moved it already
-            return self._inside(environ, start_response)
-        if path != self._prefix and not path.startswith(self._prefix + "/"):
-            return self._outside(environ, start_response)
-        environ["SCRIPT_NAME"] = before + self._prefix
-        environ["PATH_INFO"] = path[len(self._prefix) :]
-        return self._inside(environ, start_response)
+        if before.endswith(prefix):  # the server or proxy in front has moved it already
+            return inside(environ, start_response)
+        if path != prefix and not path.startswith(prefix + "/"):
+            return outside(environ, start_response)
+        environ["SCRIPT_NAME"] = before + prefix
+        environ["PATH_INFO"] = path[len(prefix) :]
+        return inside(environ, start_response)
+
+    return application
 
 
 def normalize_prefix(prefix: str) -> str:

@@ -105,15 +105,17 @@ class Durations:
 
 
 class RequestLog:
-    __slots__ = ("_app", "_durations", "_shared_attributes")
-
     def __init__(
         self,
         app: WSGIApplication,
         durations: Durations = Durations(),  # noqa: B008  # it is frozen
+        *,
+        fast: bool = True,
     ) -> None:
+        """Wrap an application. `fast` makes log records without their call site: the fast path `request_log`."""
         self._app = app
         self._durations = durations
+        self._fast = fast
         form = f"{_FORMAT} duration: %(duration)s" if durations.in_each_line else _FORMAT
         # The process id may be stored: a worker that is forked later loads the application again.
         self._shared_attributes = {**_SHARED_ATTRIBUTES, "msg": form, "process": os.getpid()}
@@ -150,7 +152,10 @@ class RequestLog:
             facts = _facts(environ, status, headers)
             if self._durations.in_each_line:
                 facts["duration"] = f"{seconds:.6f}"
-            LOG.handle(_Line(self._shared_attributes, facts))
+            if self._fast:
+                LOG.handle(_Line(self._shared_attributes, facts))
+            else:
+                LOG.info(self._shared_attributes["msg"], facts)
 
 
 def _facts(environ: WSGIEnvironment, status: str, headers: Headers) -> dict[str, str]:

@@ -20,10 +20,7 @@ class HeadProbe:
     """One driver connection in autocommit mode, so that each query sees the last commit."""
 
     def __init__(
-        self,
-        connect: Callable[[], Any],
-        send: Callable[[Any], None],
-        receive: Callable[[Any], Sequence[Any]],
+        self, connect: Callable[[], Any], send: Callable[[Any], None], receive: Callable[[Any], Sequence[Any]]
     ) -> None:
         self._connect = connect
         self._send_on = send

@@ -49,9 +49,7 @@ class Received:
 
 
 def send(
-    handler: Callable[[ApiRequest], Response] | None = None,
-    policy: FakePolicy | None = None,
-    **environ: Any,
+    handler: Callable[[ApiRequest], Response] | None = None, policy: FakePolicy | None = None, **environ: Any
 ) -> Received:
     """Send one request to an application in which all routes have the same handler."""
     routes = tuple(replace(route, handler=handler or (lambda _: json_response({}))) for route in ROUTES)

@@ -4,13 +4,7 @@
 
 import pytest
 
-from plimsoll.api.placement.microversion import (
-    HEADER,
-    HIGHEST,
-    LOWEST,
-    VERSIONS,
-    negotiate,
-)
+from plimsoll.api.placement.microversion import HEADER, HIGHEST, LOWEST, VERSIONS, negotiate
 from plimsoll.http.problems import Problem
 
 

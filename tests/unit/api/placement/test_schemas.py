@@ -9,14 +9,7 @@ from jsonschema import FormatChecker
 from plimsoll.api.placement.bodies.patterns import UUID
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.microversion import HIGHEST, LOWEST, VERSIONS
-from plimsoll.api.placement.schemas import (
-    Changed,
-    Field,
-    ObjectSchema,
-    Schema,
-    Schemas,
-    shape_at,
-)
+from plimsoll.api.placement.schemas import Changed, Field, ObjectSchema, Schema, Schemas, shape_at
 from plimsoll.api.placement.uuids import is_uuid
 
 TEXT = {"type": "string"}

@@ -13,13 +13,7 @@ from plimsoll.domain.refusals import (
     StaleConsumerGeneration,
     UnitsViolated,
 )
-from plimsoll.domain.rules.allocations import (
-    ANY_GENERATION,
-    Claim,
-    ExpectedGeneration,
-    claim,
-    release,
-)
+from plimsoll.domain.rules.allocations import ANY_GENERATION, Claim, ExpectedGeneration, claim, release
 from tests.support.worlds import draft, holding, provider
 
 

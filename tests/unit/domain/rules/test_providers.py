@@ -16,12 +16,7 @@ from plimsoll.domain.refusals import (
     TreeWouldLoop,
     UnparentingNotAllowed,
 )
-from plimsoll.domain.rules.providers import (
-    KEEP_PARENT,
-    add_provider,
-    change_provider,
-    remove_provider,
-)
+from plimsoll.domain.rules.providers import KEEP_PARENT, add_provider, change_provider, remove_provider
 from tests.support.worlds import draft, provider
 
 

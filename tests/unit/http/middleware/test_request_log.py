@@ -15,12 +15,7 @@ from oslo_context import context
 
 from plimsoll import permit
 from plimsoll.http import timings
-from plimsoll.http.middleware.request_log import (
-    VERSION_KEY,
-    Durations,
-    LoggedRequest,
-    RequestLog,
-)
+from plimsoll.http.middleware.request_log import VERSION_KEY, Durations, LoggedRequest, RequestLog
 
 ID = re.compile(r"req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -32,9 +27,10 @@ def inner(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[b
 
 
 def call(**more: Any) -> tuple[WSGIEnvironment, dict[str, str]]:
+    fast = more.pop("fast", True)
     environ = {"REQUEST_METHOD": "PUT", "SCRIPT_NAME": "/placement", "PATH_INFO": "/traits/A", **more}
     headers: dict[str, str] = {}
-    RequestLog(inner)(environ, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
+    RequestLog(inner, fast=fast)(environ, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
     return environ, headers
 
 
@@ -52,9 +48,13 @@ def test_every_response_has_the_id_of_its_request() -> None:
     assert environ["openstack.request_id"] == other["x-openstack-request-id"]
 
 
-def test_the_line_has_address_request_status_length_and_version(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("fast", [True, False])
+def test_the_line_has_address_request_status_length_and_version(
+    caplog: pytest.LogCaptureFixture, fast: bool
+) -> None:
     with caplog.at_level(logging.INFO, "placement.requestlog"):
-        call(REMOTE_ADDR="192.0.2.7", QUERY_STRING="a=%20")
+        call(fast=fast, REMOTE_ADDR="192.0.2.7", QUERY_STRING="a=%20")
+    assert bool(caplog.records[0].lineno) is not fast, "the fast path does not search for the call site"
     assert [record.getMessage() for record in caplog.records] == [
         '192.0.2.7 "PUT /placement/traits/A?a=%20" status: 204 len: 0 microversion: 1.7'
     ]

@@ -6,14 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.search.index.bitset import (
-    mask_of,
-    masks_at,
-    numbers_of,
-    rows_of,
-    rows_of_mask,
-    rows_of_numbers,
-)
+from plimsoll.search.index.bitset import mask_of, masks_at, numbers_of, rows_of, rows_of_mask, rows_of_numbers
 
 
 @given(st.sets(st.integers(0, 199)))

@@ -94,9 +94,7 @@ def test_cached_rows_are_correct_after_any_claims(
 
 
 @given(entries)
-def test_room_is_the_lower_of_free_amount_and_max_unit(
-    entries: dict[int, tuple[Inventory, int]],
-) -> None:
+def test_room_is_the_lower_of_free_amount_and_max_unit(entries: dict[int, tuple[Inventory, int]]) -> None:
     class_column = ClassColumn().replaced(entries)
     rows = sorted(entries)
     expected = [min(i.capacity, 1 << 62) - used for i, used in (entries[row] for row in rows)]

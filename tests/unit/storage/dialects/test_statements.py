@@ -10,12 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from plimsoll.runtime.threads import Threads
-from plimsoll.storage.dialects.statements import (
-    ROWS_PER_YIELD,
-    CommitFailed,
-    OneByOneSender,
-    run_statement,
-)
+from plimsoll.storage.dialects.statements import ROWS_PER_YIELD, CommitFailed, OneByOneSender, run_statement
 from plimsoll.storage.sql import Statement
 
 BEGIN = Statement("BEGIN")

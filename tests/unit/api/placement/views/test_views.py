@@ -13,14 +13,7 @@ import numpy as np
 import pytest
 
 from plimsoll.api.placement.microversion import HIGHEST, VERSIONS
-from plimsoll.api.placement.views import (
-    allocations,
-    candidates,
-    inventories,
-    names,
-    providers,
-    usages,
-)
+from plimsoll.api.placement.views import allocations, candidates, inventories, names, providers, usages
 from plimsoll.api.placement.views.json_cache import JsonCache
 from plimsoll.domain.consumer import Consumer, ConsumerAllocations, ProviderAllocations
 from plimsoll.domain.inventory import Inventory
@@ -28,13 +21,7 @@ from plimsoll.domain.provider import Provider
 from plimsoll.search.index.index import Index
 from plimsoll.search.index.selection import NO_PROVIDERS, Selection
 from plimsoll.search.request import CandidatesRequest, Group
-from plimsoll.search.result import (
-    NO_CANDIDATES,
-    Candidate,
-    CandidateList,
-    Candidates,
-    UniformCandidates,
-)
+from plimsoll.search.result import NO_CANDIDATES, Candidate, CandidateList, Candidates, UniformCandidates
 
 HOST = Provider(
     id=1,
