@@ -48,37 +48,8 @@ class Event:
         return self._unset.acquire(timeout=seconds)
 
 
-class ConcurrencyGauge:
-    """The number of `with` blocks that are entered at present, and its recent maximum."""
-
-    __slots__ = ("_maximum", "count")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._maximum = 0
-
-    def __enter__(self) -> None:
-        self.count += 1
-        if self.count > self._maximum:
-            self._maximum = self.count
-
-    def __exit__(self, *_: object) -> None:
-        self.count -= 1
-
-    def recent_maximum(self) -> int:
-        """Return the recent maximum of `count`. Each call lowers it by one, down to the current count."""
-        maximum = self._maximum
-        if maximum > self.count:
-            self._maximum -= 1
-        return maximum
-
-
 class Runtime(ABC):
     """The concurrency of one process."""
-
-    def __init__(self) -> None:
-        self.active_requests = ConcurrencyGauge()
-        """Requests that are being processed. Other servers than ours do not count them: then it is 0."""
 
     @abstractmethod
     def new_event(self) -> Event: ...

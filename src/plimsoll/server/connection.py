@@ -272,16 +272,15 @@ class Connection:
         self._status, self._written = "", []
         slot = self._connections.in_progress.begin(request.line)
         try:
-            with self._runtime.active_requests:
-                if environ["PATH_INFO"] not in app.immediate_paths and not own_permit.acquire():
-                    return self._overloaded()
-                result = app(environ, self._start_response)
-                try:
-                    self._written.extend(result)
-                finally:
-                    close = getattr(result, "close", None)
-                    if close is not None:
-                        close()
+            if environ["PATH_INFO"] not in app.immediate_paths and not own_permit.acquire():
+                return self._overloaded()
+            result = app(environ, self._start_response)
+            try:
+                self._written.extend(result)
+            finally:
+                close = getattr(result, "close", None)
+                if close is not None:
+                    close()
             if not self._status:
                 raise RuntimeError("The application did not call start_response")
             return b"".join(self._written)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import gevent
 import pytest
 
-from plimsoll.runtime.base import ConcurrencyGauge, Runtime
+from plimsoll.runtime.base import Runtime
 from plimsoll.runtime.greenlets import Greenlets
 from plimsoll.runtime.threads import Threads
 
@@ -153,16 +153,3 @@ def test_a_wait_for_output_space_ends_with_space_with_input_or_at_its_time_limit
 
 def test_iterating_with_yields_returns_all_items(runtime: Runtime) -> None:
     assert list(runtime.iterate_with_yields(range(100))) == list(range(100))
-
-
-def test_the_recent_maximum_of_a_gauge_decreases_by_one_per_call() -> None:
-    gauge = ConcurrencyGauge()
-    with contextlib.ExitStack() as blocks:
-        for _ in range(3):
-            blocks.enter_context(gauge)
-        assert gauge.recent_maximum() == 3
-        assert gauge.recent_maximum() == 3
-    assert gauge.count == 0
-    assert [gauge.recent_maximum() for _ in range(5)] == [3, 2, 1, 0, 0]
-    with gauge:
-        assert gauge.recent_maximum() == 1

@@ -355,20 +355,6 @@ def test_a_response_is_closed_also_if_it_fails(
     assert response.is_closed
 
 
-def test_a_request_is_active_while_the_application_runs(connect: Connect) -> None:
-    counts: list[int] = []
-
-    def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        counts.append(client.connections.runtime.active_requests.count)
-        return ok(environ, start_response)
-
-    client = connect(app)
-    client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-    assert client.response()[0] == 200
-    assert counts == [1]
-    assert client.connections.runtime.active_requests.count == 0
-
-
 def test_no_header_can_begin_another(connect: Connect) -> None:
     def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         start_response("200 OK", [("location", "/x\r\nset-cookie: y")])

@@ -27,6 +27,9 @@ APPLICATION = """
 import os, time
 from tests.support.wsgi import PlainApplication
 
+ROOT = str(Path(__file__).parents[3])
+"""The workers import the application from the tests."""
+
 def make(runtime):
     def application(environ, start_response):
         if environ["PATH_INFO"] == "/slow":
@@ -96,7 +99,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        search = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+        search = os.pathsep.join(filter(None, [str(tmp_path), ROOT, os.environ.get("PYTHONPATH")]))
         process = subprocess.Popen(
             [sys.executable, "-c", SERVE, str(port), str(workers), factory],
             env={**os.environ, "PYTHONPATH": search, "PYTHON_OF_WORKERS": str(tmp_path / "python")},

@@ -24,6 +24,9 @@ run(Listen("127.0.0.1", int(sys.argv[1]), 1), Limits(), lambda: print("ready", f
 SMALL = """
 from tests.support.wsgi import PlainApplication
 
+ROOT = str(Path(__file__).parents[3])
+"""The workers import the application from the tests."""
+
 def make(runtime):
     return PlainApplication(lambda environ, start_response: ())
 """
@@ -31,7 +34,7 @@ def make(runtime):
 
 def test_a_service_ends_with_the_terminal_that_it_was_started_from(tmp_path: Path) -> None:
     (tmp_path / "small.py").write_text(SMALL)
-    search = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    search = os.pathsep.join(filter(None, [str(tmp_path), ROOT, os.environ.get("PYTHONPATH")]))
     terminal, inside = pty.openpty()
     service = subprocess.Popen(
         [sys.executable, "-c", SERVE, str(free_port())],
