@@ -30,7 +30,7 @@ run: .venv/.serving ## serve on http://127.0.0.1:8778, development auth, databas
 test: .venv/.installed .venv-reference/.installed ## all tests, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
 	@$(DATABASES); failed=0; \
 	echo "== tests"; \
-	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/cloud --ignore tests/deploy || failed=1; \
+	$(BIN)/python -m pytest -n $(WORKERS) --durations 10 --ignore tests/cloud --ignore tests/deploy || failed=1; \
 	for db in $$dbs; do \
 		echo "== conformance on $$db: the reference's own cases, against Plimsoll"; \
 		$(REFERENCE)/python -m tests.conformance --database $$db --jobs $(JOBS) || failed=1; \

@@ -23,12 +23,11 @@ from plimsoll.server.limits import Limits
 from plimsoll.server.worker_process import WorkerProcess
 from tests.support.waiting import eventually
 
+ROOT = str(Path(__file__).parents[3])  # the workers import a module of the tests
+
 APPLICATION = """
 import os, time
 from tests.support.wsgi import PlainApplication
-
-ROOT = str(Path(__file__).parents[3])
-"""The workers import the application from the tests."""
 
 def make(runtime):
     def application(environ, start_response):

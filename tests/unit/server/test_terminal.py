@@ -14,6 +14,8 @@ from pathlib import Path
 
 from tests.support.servers.places import free_port
 
+ROOT = str(Path(__file__).parents[3])  # the workers import a module of the tests
+
 SERVE = """
 import sys
 from plimsoll.server.limits import Limits
@@ -23,9 +25,6 @@ run(Listen("127.0.0.1", int(sys.argv[1]), 1), Limits(), lambda: print("ready", f
 """
 SMALL = """
 from tests.support.wsgi import PlainApplication
-
-ROOT = str(Path(__file__).parents[3])
-"""The workers import the application from the tests."""
 
 def make(runtime):
     return PlainApplication(lambda environ, start_response: ())
