@@ -98,6 +98,7 @@ def test_without_the_constraint_on_the_head_all_commits_are_locked(
     assert set(attempts) == {"_commit_locked"}
 
 
+@pytest.mark.only_fast_paths
 def test_a_batch_that_was_decided_on_a_failed_batch_is_decided_again(
     placement: Placement, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,7 +44,7 @@ WITHOUT_SHAPE_MEMO = FastPaths.without(["shape_memo"])
     scope="module",
     autouse=True,
 )
-def fast_paths(request: pytest.FixtureRequest) -> Iterator[FastPaths]:
+def paths(request: pytest.FixtureRequest) -> Iterator[FastPaths]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(order, "MAX_PARTIAL", request.param[1])
         patch.setattr(order, "_MIN_WIDTH", request.param[2])
@@ -65,12 +65,10 @@ def contents_of(candidate: Candidate) -> tuple[model.Served, model.Mapped]:
     )
 
 
-def search(case: Case, order: Order, fast_paths: FastPaths, limit: int | None = None) -> Candidates:
+def search(case: Case, order: Order, paths: FastPaths, limit: int | None = None) -> Candidates:
     providers, request = case
     request = replace(request, limit=limit)
-    found = find_candidates(
-        world_of(providers), Index.build(providers), request, order, fast_paths=fast_paths
-    )
+    found = find_candidates(world_of(providers), Index.build(providers), request, order, fast_paths=paths)
     assert isinstance(found, Candidates)
     return found
 
@@ -78,11 +76,11 @@ def search(case: Case, order: Order, fast_paths: FastPaths, limit: int | None = 
 @settings(max_examples=200, deadline=None)
 @given(case=cases(), order=orders)
 def test_everything_that_fits_is_found_once_and_nothing_else(
-    case: Case, order: Order, fast_paths: FastPaths
+    case: Case, order: Order, paths: FastPaths
 ) -> None:
     world, request = world_of(case[0]), case[1]
     expected = model.candidates(world, request)
-    found = search(case, order, fast_paths)
+    found = search(case, order, paths)
     candidates = [contents_of(candidate) for candidate in found.requests]
     assert set(candidates) == expected
     assert len(candidates) == len(expected)
@@ -94,11 +92,11 @@ def test_everything_that_fits_is_found_once_and_nothing_else(
 @settings(max_examples=100, deadline=None)
 @given(case=cases(), order=orders, limit=st.integers(1, 12))
 def test_a_limit_bounds_the_candidates_and_their_summaries(
-    case: Case, order: Order, limit: int, fast_paths: FastPaths
+    case: Case, order: Order, limit: int, paths: FastPaths
 ) -> None:
     world, request = world_of(case[0]), case[1]
     expected = model.candidates(world, request)
-    found = search(case, order, fast_paths, limit)
+    found = search(case, order, paths, limit)
     candidates = {contents_of(candidate) for candidate in found.requests}
     assert candidates <= expected
     assert len(candidates) == len(found.requests) == min(limit, len(expected))

@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from plimsoll.service.placement import Placement
+from plimsoll.service.placement import Placement, Settings
 
 T = TypeVar("T")
 
 
 class UnusedPlacement:
+    settings = Settings()
+
     def read(self, question: Callable[[Placement], T]) -> T:
         return question(cast(Placement, self))
 
