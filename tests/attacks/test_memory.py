@@ -74,7 +74,7 @@ def test_responses_that_are_not_received_take_little_memory(tmp_path: Path) -> N
             with target.connect(60, receive_buffer=1 << 16) as reader:
                 reader.send(LARGE)
                 assert len(reader.response().json["allocation_requests"]) == 100_000
-        assert peak.bytes - before < 120 << 20
+        assert peak.bytes - before < 150 << 20  # all of them would take 200 MB
         assert eventually(lambda: target.rss() - before < 20 << 20)
 
 
