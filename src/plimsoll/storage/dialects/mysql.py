@@ -30,7 +30,7 @@ from plimsoll.storage.dialects.server import (
     LOCK_SECONDS,
     ServerDialect,
 )
-from plimsoll.storage.dialects.statements import run_statement
+from plimsoll.storage.dialects.statements import OneByOneSender, run_statement
 from plimsoll.storage.errors import (
     Busy,
     ConstraintFailed,
@@ -190,6 +190,8 @@ class MySQL(ServerDialect):
                 f"{self.where} is {description}; Plimsoll needs MariaDB {minimum[0]} or MySQL {minimum[1]}, or later."
             )
         self._is_mariadb, self._is_galera = mariadb, is_galera(connection)
+        if self._is_galera and not mariadb:  # see `as_one_statement`: MySQL has no such blocks
+            self.sender = OneByOneSender(self._runtime)
         collation, charset = (
             connection.execute(_TABLE_COLLATION).first() or connection.execute(_DATABASE_COLLATION).one()
         )
@@ -245,6 +247,11 @@ class MySQL(ServerDialect):
 
     def max_message_bytes(self, connection: Any) -> int:
         return self._max_message_bytes[connection]
+
+    def as_one_statement(self, message: str) -> str:
+        # A Galera node may abort a transaction between two statements of a message, and then runs the rest of it: a
+        # COMMIT at the end would commit half of the transaction. A block is one statement, which fails as a whole.
+        return f"BEGIN NOT ATOMIC {message};END" if self._is_mariadb else message
 
     def quote(self, connection: Any) -> Quote:
         if self._protocol is not None:

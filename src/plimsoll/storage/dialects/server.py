@@ -61,7 +61,7 @@ class ServerDialect(ABC):
         self._options = options
         self._runtime = runtime
         self.where = url.render_as_string(hide_password=True)
-        self._sender: StatementSender = (
+        self.sender: StatementSender = (
             MultiStatementSender(self, runtime) if fast_paths.multi_statement else OneByOneSender(runtime)
         )
         # For SQLAlchemy each statement is a transaction, so that it sends neither BEGIN nor COMMIT by itself.
@@ -150,6 +150,10 @@ class ServerDialect(ABC):
     def max_message_bytes(self, connection: Any) -> int:
         return SERVER_MESSAGE_LIMIT
 
+    def as_one_statement(self, message: str) -> str:
+        """Return the message in a form in which an abort of the transaction by the server ends all of it."""
+        return message
+
     @abstractmethod
     def quote(self, connection: Any) -> Quote: ...
 
@@ -231,7 +235,7 @@ class ServerDialect(ABC):
     def _transaction(self, pooled: PooledConnection, expected: Head | None = None) -> Transaction:
         return Transaction(
             pooled,
-            self._sender,
+            self.sender,
             self.fault_of,
             begin=self.begin_write,
             lock_head_query=Statement(LOCKING_QUERY),

@@ -47,6 +47,9 @@ class MessageConnection(Protocol):
     def quote(self, connection: Any) -> Quote:
         """Return the function that quotes a text by the rules of this driver connection."""
 
+    def as_one_statement(self, message: str) -> str:
+        """Return the message in a form in which an abort of the transaction by the server ends all of it."""
+
 
 class MultiStatementSender:
     """Sends statements in as few messages as the server's limit allows; the last one contains the COMMIT."""
@@ -65,10 +68,10 @@ class MultiStatementSender:
         messages = self._messages(connection, [*statements, COMMIT])
         last = next(messages)
         for message in messages:
-            self._server.execute_message(connection, last)
+            self._server.execute_message(connection, self._server.as_one_statement(last))
             last = message
         try:
-            self._server.execute_message(connection, last)
+            self._server.execute_message(connection, self._server.as_one_statement(last))
         except Exception as error:
             raise CommitFailed(error) from error
 

@@ -141,6 +141,9 @@ class Server:
     def quote(self, connection: object) -> m.Quote:
         return quote
 
+    def as_one_statement(self, message: str) -> str:
+        return f"({message})"
+
 
 def test_the_rows_of_all_messages_are_returned_in_order() -> None:
     server = Server()
@@ -154,7 +157,7 @@ def test_the_last_message_contains_the_commit() -> None:
     server = Server()
     statements = [Statement(sql) for sql in ("aaaaaaaa", "bbb")]
     m.MultiStatementSender(server, Threads()).commit(None, statements)
-    assert server.messages == ["aaaaaaaa", "bbb;COMMIT"]
+    assert server.messages == ["(aaaaaaaa)", "(bbb;COMMIT)"]
 
 
 @pytest.mark.parametrize(("first", "error"), [("failing", ConnectionError), ("fail", CommitFailed)])
