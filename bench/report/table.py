@@ -31,7 +31,7 @@ def works_table(results: Mapping[str, Any]) -> tuple[Cells, list[Cells]]:
 
 def limits_table(results: Mapping[str, Any]) -> tuple[Cells, list[Cells]]:
     """Return our candidates responses compared with the same bytes sent ready-made."""
-    header = ("answer", "bytes", "ready-made", "Plimsoll", "times", "at most", "")
+    header = ("response", "bytes", "ready-made", "Plimsoll", "times", "at most", "")
     verdicts = {each["key"]: each for each in results["verdicts"] if each["beside"] == "ready-made"}
     lines: list[Cells] = []
     for done in results["works"]:
