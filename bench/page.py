@@ -42,7 +42,7 @@ How to read the tables:
 - **The client.** The last table has the cost of the measuring client itself, which is part of all times above.
 
 A single client waits for two changes of process per request, its own and that of the database, which is most of a read. Eight clients
-overlap these waits: their reads are three times as fast.
+overlap these waits: they get more than twice as many reads.
 """
 
 REPEAT = """\
