@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bench.measuring.rounds import FULL, Effort, ServerMeasurement, alternate
+from bench.measuring.rounds import FULL, Effort, ServerMeasurement, alternate, rate_ratios
 from bench.measuring.workloads import BUILDERS, WORKLOADS, Workload
 from bench.report.table import as_text
 from bench.site.databases import KINDS, engines, missing
@@ -93,11 +93,7 @@ def _summarise(
     work: Workload, measurements: Sequence[ServerMeasurement], results: Mapping[str, Mapping[str, Any]]
 ) -> tuple[float, tuple[str, ...]]:
     """Return the median of the ratios of consecutive rounds, and the cells of a line."""
-    for measurement in measurements:
-        if measurement.error is not None:
-            raise RuntimeError(f"{work.key}: {measurement.label}: {measurement.error}")
-    this_rounds, other_rounds = (measurement.rounds for measurement in measurements)
-    ratios = [one.rate / two.rate for one, two in zip(this_rounds, other_rounds, strict=True)]
+    ratios = rate_ratios(work.key, *measurements)
     low, middle, high = statistics.quantiles(ratios, n=4)
     ours, theirs = results[THIS], results[OTHER]
     return middle, (

@@ -22,8 +22,16 @@ from pathlib import Path
 from bench.client.driving import Clients
 from bench.client.units import claims, reads, searches, selections
 from bench.datasets.rows import Rows
-from bench.measuring.rounds import FULL, Effort, ServerMeasurement, alternate
-from bench.measuring.workloads import BUILDERS, FLAT, NESTED, with_varying_amount
+from bench.measuring.rounds import FULL, Effort, ServerMeasurement, alternate, rate_ratios
+from bench.measuring.workloads import (
+    BUILDERS,
+    FLAT,
+    NESTED,
+    consumer_reads,
+    mixed_reads,
+    provider_reads,
+    with_varying_amount,
+)
 from bench.report.table import as_markdown, as_text
 from bench.site.databases import KINDS, engines, missing
 from bench.site.services import ROOT, Deployment, Plimsoll, PlimsollUnderGunicorn
@@ -40,21 +48,12 @@ SEVERAL = 3
 """Services on one database, in the second half of the table."""
 
 
-def _reads(rows: Rows) -> Clients:
-    parts = ("", "/inventories", "/usages", "/traits", "/aggregates")
-    return reads([f"/resource_providers/{uuid}{part}" for uuid in rows.providers[:200] for part in parts])
-
-
-def _allocations(rows: Rows) -> Clients:
-    return reads([f"/resource_providers/{uuid}/allocations" for uuid in rows.providers[:200]])
-
-
 def _new_searches(target: str) -> Clients:
     return searches(with_varying_amount(target))
 
 
 LOADS: Mapping[str, Callable[[Rows], Clients]] = {
-    "reads": _reads,
+    "reads": mixed_reads,
     "claims": claims,
     "selections": lambda _: selections(20),
     "searches": lambda _: _new_searches(f"{FLAT}&limit=10"),
@@ -62,10 +61,10 @@ LOADS: Mapping[str, Callable[[Rows], Clients]] = {
     "equal searches": lambda _: reads([f"{FLAT}&limit=10"]),
     "nested searches": lambda _: _new_searches(f"{NESTED}&limit=10"),
     "nested, all": lambda _: _new_searches(NESTED),
-    "allocations": _allocations,
-    "consumers": lambda rows: reads([f"/allocations/{uuid}" for uuid in rows.consumers[:200]]),
+    "allocations": provider_reads("/allocations"),
+    "consumers": consumer_reads,
 }
-"""What the clients of a work send, by its title."""
+"""The requests of the clients of a work, by its title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +173,7 @@ def _gain(work: Work, fast: Deployment, plain: Deployment, rows: Rows, effort: E
         ServerMeasurement("without", plain, clients, length),
     ]
     alternate(measurements, work.clients, effort.rounds)
-    for each in measurements:
-        if each.error is not None:
-            raise RuntimeError(f"{work.column}, {each.label}: {each.error}")
-    with_, without = (each.rounds for each in measurements)
-    return statistics.median(one.rate / two.rate for one, two in zip(with_, without, strict=True))
+    return statistics.median(rate_ratios(work.column, *measurements))
 
 
 def count_lines(code: Sequence[str]) -> int:

@@ -83,6 +83,14 @@ def alternate(
     return {measurement.label: measurement.result(count) for measurement in measurements}
 
 
+def rate_ratios(work: str, one: ServerMeasurement, other: ServerMeasurement) -> list[float]:
+    """Return the ratios of the rates of two servers, round by round. Raise if the work failed on one of them."""
+    for measurement in (one, other):
+        if measurement.error is not None:
+            raise RuntimeError(f"{work}: {measurement.label}: {measurement.error}")
+    return [first.rate / second.rate for first, second in zip(one.rounds, other.rounds, strict=True)]
+
+
 def summary(rounds: Sequence[Round]) -> dict[str, Any]:
     """Return the figures of a server for JSON: times in milliseconds, rates per second."""
     times = sorted(nanoseconds / 1e6 for one in rounds for nanoseconds in one.nanoseconds)

@@ -83,15 +83,15 @@ def _get(target: str) -> Callable[[Rows], Clients]:
     return lambda _: reads([target])
 
 
-def _of_providers(suffix: str, limit: int | None = 200) -> Callable[[Rows], Clients]:
+def provider_reads(suffix: str, limit: int | None = 200) -> Callable[[Rows], Clients]:
     return lambda rows: reads([f"/resource_providers/{uuid}{suffix}" for uuid in rows.providers[:limit]])
 
 
-def _of_consumers(rows: Rows) -> Clients:
+def consumer_reads(rows: Rows) -> Clients:
     return reads([f"/allocations/{uuid}" for uuid in rows.consumers[:200]])
 
 
-def _mixed(rows: Rows) -> Clients:
+def mixed_reads(rows: Rows) -> Clients:
     parts = ("", "/inventories", "/usages", "/traits", "/aggregates")
     return reads([f"/resource_providers/{uuid}{part}" for uuid in rows.providers[:200] for part in parts])
 
@@ -173,22 +173,29 @@ WORKLOADS = (
         goals={"default": 20},
         quick=True,
     ),
-    _point_read("provider", "a provider", _of_providers(""), quick=True),
-    _point_read("inventories", "its inventories", _of_providers("/inventories")),
-    _point_read("inventory", "one of its inventories", _of_providers("/inventories/VCPU")),
-    _point_read("provider-usages", "its usages", _of_providers("/usages")),
-    _point_read("traits", "its traits", _of_providers("/traits")),
-    _point_read("aggregates", "its aggregates", _of_providers("/aggregates")),
-    _point_read("provider-allocations", "its allocations", _of_providers("/allocations")),
+    _point_read("provider", "a provider", provider_reads(""), quick=True),
+    _point_read("inventories", "its inventories", provider_reads("/inventories")),
+    _point_read("inventory", "one of its inventories", provider_reads("/inventories/VCPU")),
+    _point_read("provider-usages", "its usages", provider_reads("/usages")),
+    _point_read("traits", "its traits", provider_reads("/traits")),
+    _point_read("aggregates", "its aggregates", provider_reads("/aggregates")),
+    _point_read("provider-allocations", "its allocations", provider_reads("/allocations")),
     Workload(
         "get-provider-allocations-new",
         "GET its allocations, not asked for lately",
         "busy",
-        _of_providers("/allocations", None),  # all providers: more than are cached
+        provider_reads("/allocations", None),  # all providers: more than are cached
     ),
-    _point_read("allocations", "a consumer's allocations", _of_consumers),
+    _point_read("allocations", "a consumer's allocations", consumer_reads),
     Workload(
-        "get-8", "GET of providers, mixed, 8 clients", "busy", _mixed, 8, "rate", {"default": 10}, quick=True
+        "get-8",
+        "GET of providers, mixed, 8 clients",
+        "busy",
+        mixed_reads,
+        8,
+        "rate",
+        {"default": 10},
+        quick=True,
     ),
     Workload("claims-1", "claims, 1 client", "flat", claims, 1, "rate", {"default": 20}, quick=True),
     Workload("claims-8", "claims, 8 clients", "flat", claims, 8, "rate", {"default": 30}, quick=True),

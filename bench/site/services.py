@@ -146,28 +146,20 @@ class Service:
             connection.close()
 
 
+def _gunicorn(port: int, workers: int, threads: int, app: str) -> list[str]:
+    """Return the command of gunicorn with threads and keep-alive."""
+    concurrency = ["--workers", str(workers), "--worker-class", "gthread", "--threads", str(threads)]
+    # No worker timeout: gunicorn must not kill a worker that is busy for minutes.
+    timeouts = ["--keep-alive", "300", "--timeout", "0"]
+    address = ["--bind", f"{HOST}:{port}", "--log-level", "warning"]
+    return [str(REFERENCE_BIN / "gunicorn"), *concurrency, *timeouts, *address, app]
+
+
 class Reference(Service):
     """openstack-placement under gunicorn: two workers with ten threads each, keep-alive."""
 
     def command(self) -> list[str]:
-        concurrency = [
-            "--workers",
-            "2",
-            "--worker-class",
-            "gthread",
-            "--threads",
-            "10",
-            "--keep-alive",
-            "300",
-        ]
-        # No worker timeout: gunicorn must not kill a worker that is busy for minutes.
-        other_options = ["--timeout", "0", "--bind", f"{HOST}:{self.port}", "--log-level", "warning"]
-        return [
-            str(REFERENCE_BIN / "gunicorn"),
-            *concurrency,
-            *other_options,
-            "placement.wsgi.api:application",
-        ]
+        return _gunicorn(self.port, 2, 10, "placement.wsgi.api:application")
 
     def sync(self) -> None:
         self.run(REFERENCE_BIN / "placement-manage", "db", "sync")
@@ -221,18 +213,7 @@ class PlimsollUnderGunicorn(Plimsoll):
     """Plimsoll under gunicorn, with as many threads as `plimsoll serve` processes requests at a time."""
 
     def command(self) -> list[str]:
-        concurrency = [
-            "--workers",
-            "1",
-            "--worker-class",
-            "gthread",
-            "--threads",
-            "16",
-            "--keep-alive",
-            "300",
-        ]
-        address = ["--bind", f"{HOST}:{self.port}", "--log-level", "warning"]
-        return [str(REFERENCE_BIN / "gunicorn"), *concurrency, *address, "plimsoll.wsgi:load_application()"]
+        return _gunicorn(self.port, 1, 16, "plimsoll.wsgi:load_application()")
 
 
 class Deployment:

@@ -39,20 +39,19 @@ class OptimisticRead:
         self._snapshot: Snapshot | None = None
         self._head_query: Callable[[], Head] | None = None
 
-    def start(self) -> None:
-        """Send the query for the head and take the newest snapshot, unless a commit is about to replace it."""
-        current = self._current
-        if self._snapshot is None and not current.publish_lock.locked():
-            self._base_head = current.newest.head
-            self._head_query = current.database.start_head_query()
-            self._snapshot = current.newest
-
     def snapshot(self) -> Snapshot:
-        """Return the snapshot of this read: always the same one until `confirm`."""
+        """Return the snapshot of this read: always the same one until `confirm`.
+
+        The first call sends the query for the head, unless a commit is about to replace the newest snapshot.
+        """
         if self._snapshot is None:
-            self.start()
-        if self._snapshot is None:
-            self._snapshot = self._current.snapshot()
+            current = self._current
+            if current.publish_lock.locked():
+                self._snapshot = current.snapshot()
+            else:
+                self._base_head = current.newest.head
+                self._head_query = current.database.start_head_query()
+                self._snapshot = current.newest
         return self._snapshot
 
     def confirm(self) -> bool:
