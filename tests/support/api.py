@@ -76,8 +76,10 @@ class Api:
             sent_headers |= {"Content-Length": str(len(content)), "Content-Type": "application/json"}
         wsgi_environ = environ(method, path, content, [*sent_headers.items(), *(headers or {}).items()])
         started: list[Any] = []
-        chunks = self.application(wsgi_environ, lambda *args: started.extend(args[:2]))  # type: ignore[arg-type]
+        chunks: Any = self.application(wsgi_environ, lambda *args: started.extend(args[:2]))  # type: ignore[arg-type]
         content = b"".join(chunks)
+        if hasattr(chunks, "close"):
+            chunks.close()
         return Response(
             int(started[0].split()[0]), {name.lower(): value for name, value in started[1]}, content
         )

@@ -9,7 +9,9 @@ import logging
 import socket
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from enum import Enum
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from gevent import get_hub
@@ -24,7 +26,7 @@ from plimsoll.server.limits import (
 )
 from plimsoll.server.parser import Request, RequestError, RequestParser
 from plimsoll.server.permits import RequestPermit
-from plimsoll.server.response import format_head, status_line
+from plimsoll.server.response import format_head, has_length, status_line
 
 if TYPE_CHECKING:
     from plimsoll.server.connections import Connections
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 _READABLE = 1  # libev's EV_READ
+_LAST_CHUNK = b"0\r\n\r\n"
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 _STALLED_SECONDS = 1.0
 _UNSENT_IN_KERNEL = 1 << 17
@@ -74,6 +77,8 @@ class Connection:
         self._status = ""
         self._headers: list[tuple[str, str]] = []
         self._written: list[bytes] = []
+        self._result: Iterable[bytes] = ()
+        """The result of the application for the present request."""
 
     def serve(self) -> None:
         request = None
@@ -248,24 +253,38 @@ class Connection:
         environ = self._parser.environ(request)
         is_head = request.method == "HEAD"
         try:
-            body = self._call_application(request, environ)
-            if body is None:
+            called = self._call_application(request, environ)
+            if called is None:
                 return self._send_error(500, _FAILED, is_head=is_head)
+            body, rest = called
             is_drained = request.is_complete or self._drain(request)
             headers = self._headers
+            is_chunked = rest is not None and request.version != "1.0"
+            if is_chunked:
+                headers.append(("transfer-encoding", "chunked"))
             if not request.keeps_alive or not is_drained or self._connections.is_draining:
                 headers.append(("connection", "close"))
             elif request.version == "1.0":
-                headers.append(("connection", "keep-alive"))
-            return self._send_response(self._status, headers, body, is_head=is_head)
+                # Without a length, the end of the connection is the end of the body.
+                headers.append(("connection", "keep-alive" if rest is None else "close"))
+            if rest is None:
+                return self._send_response(self._status, headers, body, is_head=is_head)
+            pieces = chain((body,), rest)
+            return self._send_pieces(headers, pieces, is_chunked=is_chunked, is_head=is_head)
         except ValueError:
             LOG.exception("The response to %s %s cannot be sent", request.method, environ["PATH_INFO"])
             return self._send_error(500, _FAILED, is_head=is_head)
         finally:
+            self._close_result(environ)
             self._connections.note_large(request.received)
 
-    def _call_application(self, request: Request, environ: dict[str, Any]) -> bytes | None:
-        """Return the body of the response, or None if the application fails."""
+    def _call_application(
+        self, request: Request, environ: dict[str, Any]
+    ) -> tuple[bytes, Iterator[bytes] | None] | None:
+        """Return the body and None; or its first piece and the others, if its length is unknown.
+
+        None if the application fails.
+        """
         app = self._connections.app
         own_permit = RequestPermit(self._connections.permits, self._descriptor)
         environ[permit.ENVIRON_KEY] = own_permit
@@ -273,17 +292,16 @@ class Connection:
         slot = self._connections.in_progress.begin(request.line)
         try:
             if environ["PATH_INFO"] not in app.immediate_paths and not own_permit.acquire():
-                return self._overloaded()
-            result = app(environ, self._start_response)
-            try:
-                self._written.extend(result)
-            finally:
-                close = getattr(result, "close", None)
-                if close is not None:
-                    close()
+                return self._overloaded(), None
+            self._result = app(environ, self._start_response)
+            pieces = iter(self._result)
+            self._written.extend(islice(pieces, 1))  # an application may call start_response only now
             if not self._status:
                 raise RuntimeError("The application did not call start_response")
-            return b"".join(self._written)
+            is_whole = isinstance(self._result, list | tuple) or has_length(self._status, self._headers)
+            if is_whole:
+                self._written.extend(pieces)
+            return b"".join(self._written), None if is_whole else pieces
         except Exception:
             LOG.exception("The application failed on %s %s", request.method, environ["PATH_INFO"])
             return None
@@ -291,6 +309,16 @@ class Connection:
             self._written = []  # free the memory before the next request
             own_permit.finish()
             self._connections.in_progress.end(slot)
+
+    def _close_result(self, environ: dict[str, Any]) -> None:
+        """Call the application's own function for the end of the response, if it has one."""
+        result, self._result = self._result, ()
+        close = getattr(result, "close", None)
+        if close is not None:
+            try:
+                close()
+            except Exception:
+                LOG.exception("The application failed after its response to %s", environ["PATH_INFO"])
 
     def _overloaded(self) -> bytes:
         seconds = self._connections.limits.queue_timeout
@@ -328,6 +356,33 @@ class Connection:
             self._set_held_bytes(len(body))
             self._send(body)
             self._set_held_bytes(0)
+        return goes_on
+
+    def _send_pieces(
+        self, headers: list[tuple[str, str]], pieces: Iterator[bytes], *, is_chunked: bool, is_head: bool
+    ) -> bool:
+        """Send a body of unknown length, piece by piece; False if the connection ends with it.
+
+        The application computes a piece when the client has received the one before, without a permit.
+        """
+        head, goes_on = format_head(self._status, headers, None)
+        self._enter(Phase.SENDING)
+        self._send(head)
+        if is_head:
+            return goes_on
+        try:
+            for piece in filter(None, pieces):
+                self._send(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
+                self._moved += len(piece)
+                self._runtime.yield_now()
+        except OSError:
+            raise
+        except Exception:
+            # The client sees that the end is missing: a chunked body has no last chunk.
+            LOG.exception("The application failed while its response was sent")
+            return False
+        if is_chunked:
+            self._send(_LAST_CHUNK)
         return goes_on
 
     def _send(self, content: bytes) -> None:

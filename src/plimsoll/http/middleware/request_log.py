@@ -4,7 +4,7 @@
 
 The id is in the headers of the response, in error documents and in every log line of the request, beside the global
 id that the client may send. Without an `accept` header, or with `*/*`, errors are JSON. The line is written when the
-application has returned its response.
+response was sent: a body may be sent piece by piece.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -140,10 +140,12 @@ class RequestLog:
         laps = timings.start(environ)
         body = self._app(environ, start)
         timings.lap(environ, timings.OTHER)
-        self._log(environ, *started[-1], laps)
-        return body
+        return _LoggedBody(body, lambda: self._log(environ, started, laps))
 
-    def _log(self, environ: WSGIEnvironment, status: str, headers: Headers, laps: timings.Laps) -> None:
+    def _log(self, environ: WSGIEnvironment, started: list[tuple[str, Headers]], laps: timings.Laps) -> None:
+        if not started:
+            return
+        status, headers = started[-1]
         seconds = laps[-1][1] - laps[0][1]
         if seconds >= self._durations.slow:
             method, parts = environ["REQUEST_METHOD"], timings.describe(laps)
@@ -156,6 +158,27 @@ class RequestLog:
                 LOG.handle(_Line(self._shared_attributes, facts))
             else:
                 LOG.info(self._shared_attributes["msg"], facts)
+
+
+class _LoggedBody:
+    """The body of a response; its `close`, which the server calls when the response was sent, logs the request."""
+
+    __slots__ = ("_body", "_log")
+
+    def __init__(self, body: Iterable[bytes], log: Callable[[], None]) -> None:
+        self._body = body
+        self._log = log
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._body)
+
+    def close(self) -> None:
+        try:
+            close = getattr(self._body, "close", None)
+            if close is not None:
+                close()
+        finally:
+            self._log()
 
 
 def _facts(environ: WSGIEnvironment, status: str, headers: Headers) -> dict[str, str]:

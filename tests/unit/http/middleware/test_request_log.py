@@ -30,8 +30,16 @@ def call(**more: Any) -> tuple[WSGIEnvironment, dict[str, str]]:
     fast = more.pop("fast", True)
     environ = {"REQUEST_METHOD": "PUT", "SCRIPT_NAME": "/placement", "PATH_INFO": "/traits/A", **more}
     headers: dict[str, str] = {}
-    RequestLog(inner, fast=fast)(environ, lambda _, given, *__: headers.update(given))  # type: ignore[arg-type]
+    respond(RequestLog(inner, fast=fast), environ, lambda _, given, *__: headers.update(given))
     return environ, headers
+
+
+def respond(app: RequestLog, environ: WSGIEnvironment, start_response: Any = lambda *_: None) -> bytes:
+    """Call the application as a server does: read the body, then close it."""
+    body: Any = app(environ, start_response)
+    content = b"".join(body)
+    body.close()
+    return content
 
 
 def logged_request() -> context.RequestContext:
@@ -67,17 +75,24 @@ def test_a_line_end_in_a_path_does_not_forge_a_log_line(caplog: pytest.LogCaptur
     assert '"PUT /placement/traits/A%0Aforged%20%C3%A9%1B%5B2J"' in record.getMessage()
 
 
-def test_the_line_is_logged_when_the_application_has_returned(caplog: pytest.LogCaptureFixture) -> None:
-    inside = [b"a", b"b"]
+def test_the_line_is_logged_when_the_response_was_sent(caplog: pytest.LogCaptureFixture) -> None:
+    closed: list[bool] = []
+
+    class Inside(list[bytes]):
+        def close(self) -> None:
+            closed.append(True)
 
     def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         start_response("200 OK", [])
-        assert not caplog.records
-        return inside
+        return Inside([b"a", b"b"])
 
     environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/"}
     with caplog.at_level(logging.INFO, "placement.requestlog"):
-        assert RequestLog(app)(environ, lambda *_: None) is inside  # type: ignore[arg-type]
+        body: Any = RequestLog(app)(environ, lambda *_: None)  # type: ignore[arg-type]
+        assert list(body) == [b"a", b"b"]
+        assert not caplog.records
+        body.close()
+    assert closed == [True]
     assert len(caplog.records) == 1
 
 
@@ -160,7 +175,7 @@ def timed(durations: Durations, caplog: pytest.LogCaptureFixture) -> list[tuple[
     """Return levels and lines of a request that has waited 2.5 s for its permit."""
     environ = {"REQUEST_METHOD": "PUT", "PATH_INFO": "/traits/A", permit.ENVIRON_KEY: Waiting()}
     with caplog.at_level(logging.INFO, "placement.requestlog"):
-        RequestLog(inner, durations)(environ, lambda *_: None)  # type: ignore[arg-type]
+        respond(RequestLog(inner, durations), environ)
     return [(record.levelno, record.getMessage()) for record in caplog.records]
 
 
