@@ -92,6 +92,7 @@ types: .venv/.installed ## mypy, strict
 
 docs: .venv/.installed ## write the pages that are generated from the code
 	$(BIN)/python -m tests.docs.versions
+	$(BIN)/python -m tests.docs.modules
 	$(BIN)/python -m tests.docs.samples
 
 lock: .venv/.installed ## write the lock files again (UPGRADE=--upgrade for the newest versions)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The head of a response."""
+"""The head of a response: status line and headers as bytes."""
 
 from __future__ import annotations
 

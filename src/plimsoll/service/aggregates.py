@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Aggregates: groups of providers."""
+"""Aggregates of a provider: show and replace."""
 
 from __future__ import annotations
 

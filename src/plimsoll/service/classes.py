@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Resource classes."""
+"""Resource classes: list, create, rename, delete."""
 
 from __future__ import annotations
 

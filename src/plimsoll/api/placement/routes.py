@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of all routes of the Placement API. `test_routes.py` checks that each declaration is true."""
+"""The table of all routes of the Placement API. A test checks that each declaration is true."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Allocations: claim, show, release."""
+"""Handlers of /allocations: claim, show, release; and of the allocations of a provider."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Allocation candidates."""
+"""Handler of /allocation_candidates: search, or return the cached response."""
 
 from __future__ import annotations
 

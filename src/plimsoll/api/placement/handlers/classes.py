@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Resource classes."""
+"""Handlers of /resource_classes: list, show, create, rename, delete."""
 
 from __future__ import annotations
 

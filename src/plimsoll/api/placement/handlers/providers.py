@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Providers."""
+"""Handlers of /resource_providers: list, show, create, change, delete."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reshapes."""
+"""Handler of /reshaper: move inventories and allocations in one step."""
 
 from __future__ import annotations
 

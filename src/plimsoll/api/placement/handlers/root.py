@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The version document."""
+"""Handler of /: the version document."""
 
 from __future__ import annotations
 

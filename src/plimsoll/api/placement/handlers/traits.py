@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Traits, and the traits of a provider."""
+"""Handlers of /traits, and of the traits of a provider."""
 
 from __future__ import annotations
 
