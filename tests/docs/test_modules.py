@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The list of all modules in ARCHITECTURE.md is up to date, and each module says what it is for."""
+"""The list of all modules in ARCHITECTURE.md is up to date, and each module begins with a sentence."""
 
 from tests.docs.modules import PAGE, first_line, modules, page
 
