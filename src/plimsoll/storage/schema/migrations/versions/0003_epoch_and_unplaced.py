@@ -73,7 +73,7 @@ def _id() -> sa.Column[int]:
     )
 
 
-def _time() -> sa.types.TypeEngine[object]:
+def _time() -> sa.DateTime:
     return sa.DateTime().with_variant(mysql.DATETIME(fsp=6), "mysql", "mariadb")
 
 
