@@ -92,6 +92,11 @@ class Block:
         free[places] = self.inventory.capacity[places] - used
         return replace(self, free=free)
 
+    def emptied(self) -> Block:
+        """Return a block without usage."""
+        capacity = self.inventory.capacity
+        return replace(self, free=np.where(capacity == ABSENT, self.free, capacity))
+
 
 @dataclass(slots=True, eq=False)
 class Column:

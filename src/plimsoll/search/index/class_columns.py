@@ -15,7 +15,7 @@ import numpy as np
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.search.index import blocks as column_blocks
-from plimsoll.search.index.bitset import NONE, Mask, Numbers, RowSet, rows_of, rows_of_mask
+from plimsoll.search.index.bitset import NONE, Mask, Numbers, RowSet, numbers_of, rows_of, rows_of_mask
 from plimsoll.search.index.blocks import Block, group_by_block, rewrite_block
 
 _MAX_AMOUNTS = 64
@@ -86,12 +86,16 @@ class ClassColumn:
 
     def room_by_row(self, size: int) -> Numbers:
         """Return `room` for all rows; values of rows without the class are undefined."""
-        rooms = np.zeros(max(size, len(self.blocks) * column_blocks.BLOCK), np.int64)
+        return self._by_row(size, lambda block: np.minimum(block.free, block.inventory.max_unit))
+
+    def _by_row(self, size: int, values: Callable[[Block], Numbers]) -> Numbers:
+        """Return a value per row of the index; 0 in blocks and rows without a column entry."""
+        by_row = np.zeros(max(size, len(self.blocks) * column_blocks.BLOCK), np.int64)
         for number, block in enumerate(self.blocks):
             if block is not None:
-                here = rooms[number * column_blocks.BLOCK : (number + 1) * column_blocks.BLOCK]
-                block.write(here, np.minimum(block.free, block.inventory.max_unit))
-        return rooms[:size]
+                here = by_row[number * column_blocks.BLOCK : (number + 1) * column_blocks.BLOCK]
+                block.write(here, values(block))
+        return by_row[:size]
 
     def with_used(self, entries: Mapping[int, int]) -> ClassColumn:
         """Return a column with new usages at some rows that have the class, as after a claim."""
@@ -103,6 +107,32 @@ class ClassColumn:
             before = {**self._with_free_before, **before}
         blocks = _with_used(self.blocks, entries)
         return replace(self, blocks=blocks, _with_free={}, _with_free_before=before, _changed=changed)
+
+    def emptied(self) -> ClassColumn:
+        """Return a column without usage."""
+        blocks = tuple([None if block is None else block.emptied() for block in self.blocks])
+        return ClassColumn(blocks, self.rows, self._allowing)
+
+    def with_free_added(self, amounts: Mapping[int, int]) -> ClassColumn:
+        """Return a column with these amounts, by row that has the class, added to the free amounts."""
+        blocks = list(self.blocks)
+        for number, rows in group_by_block(amounts).items():
+            block = blocks[number]
+            assert block is not None, "row without an inventory of the class"
+            free = block.free.copy()
+            for row in rows:
+                free[block.inventory.place(row)] += amounts[row]
+            blocks[number] = replace(block, free=free)
+        return ClassColumn(tuple(blocks), self.rows, self._allowing)
+
+    def with_nothing_free(self, rows: RowSet) -> ClassColumn:
+        """Return a column in which these rows, which have the class, have nothing free."""
+        numbers = numbers_of(rows, len(self.blocks) * column_blocks.BLOCK).tolist()
+        return self.with_free_added({row: -self.free(row) for row in numbers})
+
+    def free_by_row(self, size: int) -> Numbers:
+        """Return the free amount of all rows; values of rows without the class are undefined."""
+        return self._by_row(size, lambda block: block.free)
 
     def replaced(self, entries: Mapping[int, tuple[Inventory, int] | None]) -> ClassColumn:
         """Return a column with new inventories and usages at some rows; None removes the inventory."""
