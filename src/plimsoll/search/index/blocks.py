@@ -92,6 +92,13 @@ class Block:
         free[places] = self.inventory.capacity[places] - used
         return replace(self, free=free)
 
+    def largest_allowed(self, at_most: int, taken: int) -> Numbers:
+        """Return, by row, the largest amount up to `at_most` that units and room allow besides `taken`, or 0."""
+        units = self.inventory
+        room = np.minimum(np.minimum(self.free, units.max_unit) - taken, at_most)
+        amounts = room - room % units.step_size
+        return np.where((amounts >= units.min_unit) & (amounts > 0), amounts, 0)
+
     def emptied(self) -> Block:
         """Return a block without usage."""
         capacity = self.inventory.capacity

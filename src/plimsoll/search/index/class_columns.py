@@ -15,7 +15,16 @@ import numpy as np
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.search.index import blocks as column_blocks
-from plimsoll.search.index.bitset import NONE, Mask, Numbers, RowSet, numbers_of, rows_of, rows_of_mask
+from plimsoll.search.index.bitset import (
+    NONE,
+    Mask,
+    Numbers,
+    RowSet,
+    mask_of,
+    numbers_of,
+    rows_of,
+    rows_of_mask,
+)
 from plimsoll.search.index.blocks import Block, group_by_block, rewrite_block
 
 _MAX_AMOUNTS = 64
@@ -96,6 +105,14 @@ class ClassColumn:
                 here = by_row[number * column_blocks.BLOCK : (number + 1) * column_blocks.BLOCK]
                 block.write(here, values(block))
         return by_row[:size]
+
+    def largest_allowed(self, size: int, at_most: int, taken: int = 0) -> Numbers:
+        """Return, for all rows, the largest amount that units and room allow, 0 for none and without the class.
+
+        Not above `at_most`; `taken` is an amount of the same consumer that the row has to serve too.
+        """
+        found = self._by_row(size, lambda block: block.largest_allowed(at_most, taken))
+        return np.where(mask_of(self.rows, size), found, 0)
 
     def with_used(self, entries: Mapping[int, int]) -> ClassColumn:
         """Return a column with new usages at some rows that have the class, as after a claim."""
