@@ -34,7 +34,7 @@ def changed_query(text: str, before: CandidatesRequest, after: CandidatesRequest
 def _parameters(request: CandidatesRequest) -> dict[str, list[str]]:
     """Return the values of each parameter that a change may concern."""
     root = [*sorted(request.root_required), *[f"!{name}" for name in sorted(request.root_forbidden)]]
-    parameters = {
+    parameters: dict[str, list[str]] = {
         "group_policy": [request.group_policy] if request.group_policy else [],
         "root_required": [",".join(root)] if root else [],
         "same_subtree": [",".join(sorted(subtree)) for subtree in request.same_subtrees],
