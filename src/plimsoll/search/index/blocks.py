@@ -86,6 +86,16 @@ class Block:
         else:
             target[self.inventory.where] = values
 
+    def read(self, source: NDArray[_T], values: NDArray[_T]) -> None:
+        """Read into `values` what `write` has written: `source` is the block's part of an array over all rows.
+
+        The part of the last block may be shorter than the block: values of the rows beyond are left as they are.
+        """
+        if self.inventory.where is None:
+            values[: len(source)] = source
+        else:
+            values[:] = source[self.inventory.where]
+
     def with_used(self, rows: Numbers, used: Numbers) -> Block:
         """Return a block with this usage at these rows, which must have the class."""
         places, free = self.inventory.places(rows), self.free.copy()

@@ -147,6 +147,17 @@ class ClassColumn:
         numbers = numbers_of(rows, len(self.blocks) * column_blocks.BLOCK).tolist()
         return self.with_free_added({row: -self.free(row) for row in numbers})
 
+    def with_free(self, free_by_row: Numbers) -> ClassColumn:
+        """Return a column with these free amounts; values of rows without the class are not used."""
+        blocks = list(self.blocks)
+        for number, block in enumerate(blocks):
+            if block is not None:
+                start = number * column_blocks.BLOCK
+                here = block.free.copy()
+                block.read(free_by_row[start : start + column_blocks.BLOCK], here)
+                blocks[number] = replace(block, free=here)
+        return ClassColumn(tuple(blocks), self.rows, self._allowing)
+
     def free_by_row(self, size: int) -> Numbers:
         """Return the free amount of all rows; values of rows without the class are undefined."""
         return self._by_row(size, lambda block: block.free)
