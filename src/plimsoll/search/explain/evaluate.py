@@ -26,6 +26,10 @@ from plimsoll.search.request import CandidatesRequest
 from plimsoll.search.trace import Trace
 
 
+_OF_ROOM = ("max_unit", "capacity", "used")
+"""Parts of the capacity rule that the rule about several groups on one provider checks too."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
     """All clauses of a request as sets of hosts."""
@@ -96,6 +100,7 @@ class _Removals:
         self.evaluation = evaluation
         self.hosts = evaluation.hosts
         self.groups = evaluation.groups
+        self.contended = evaluation.plan.contended().keys()
         self.once = self.twice = NONE
         for clause in evaluation.clauses:
             if clause.step is not None:
@@ -130,6 +135,8 @@ class _Removals:
             kept = list(plan.required_traits)
             del kept[clause.trait_item]
             return hosts_with_choice(self.groups, replace(plan, required_traits=tuple(kept)), hosts)
+        if clause.reason in _OF_ROOM and clause.resource_class in self.contended:
+            return NONE  # the rule about the amounts of several groups on one provider forbids the same
         is_missing = isinstance(clause.step, HasInventory) and clause.reason != SHARING
         hosts &= alone if is_missing else self._changed(clause)
         if not hosts:
