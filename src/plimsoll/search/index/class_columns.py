@@ -15,7 +15,16 @@ import numpy as np
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.search.index import blocks as column_blocks
-from plimsoll.search.index.bitset import NONE, Mask, Numbers, RowSet, numbers_of, rows_of, rows_of_mask
+from plimsoll.search.index.bitset import (
+    NONE,
+    Mask,
+    Numbers,
+    RowSet,
+    mask_of,
+    numbers_of,
+    rows_of,
+    rows_of_mask,
+)
 from plimsoll.search.index.blocks import Block, InventoryColumns, group_by_block, rewrite_block
 
 _MAX_AMOUNTS = 64
@@ -132,6 +141,14 @@ class ClassColumn:
                 block.write(here, values(block))
         return by_row[:size]
 
+    def largest_allowed(self, size: int, at_most: int, taken: int = 0) -> Numbers:
+        """Return, for all rows, the largest amount that units and room allow, 0 for none and without the class.
+
+        Not above `at_most`; `taken` is an amount of the same consumer that the row has to serve too.
+        """
+        found = self._by_row(size, lambda block: block.largest_allowed(at_most, taken))
+        return np.where(mask_of(self.rows, size), found, 0)
+
     def with_used(self, entries: Mapping[int, int]) -> ClassColumn:
         """Return a column with new usages at some rows that have the class, as after a claim."""
         before, changed = self._with_free, self._changed.union(entries)
@@ -164,6 +181,17 @@ class ClassColumn:
         """Return a column in which these rows, which have the class, have nothing free."""
         numbers = numbers_of(rows, len(self.blocks) * column_blocks.BLOCK).tolist()
         return self.with_free_added({row: -self.free(row) for row in numbers})
+
+    def with_free(self, free_by_row: Numbers) -> ClassColumn:
+        """Return a column with these free amounts; values of rows without the class are not used."""
+        blocks = list(self.blocks)
+        for number, block in enumerate(blocks):
+            if block is not None:
+                start = number * column_blocks.BLOCK
+                here = block.free.copy()
+                block.read(free_by_row[start : start + column_blocks.BLOCK], here)
+                blocks[number] = replace(block, free=here)
+        return ClassColumn(tuple(blocks), self.rows, self._allowing)
 
     def free_by_row(self, size: int) -> Numbers:
         """Return the free amount of all rows; values of rows without the class are undefined."""
