@@ -78,11 +78,19 @@ def _inventories(
     return found | ({"DISK_GB": {"total": disk_gb}} if disk_gb else {})
 
 
-def _host(number: int, name: str, inventories: dict[str, Any], *rest: tuple[str, ...]) -> SampleProvider:
-    return SampleProvider(name, _uuid("0", number), inventories, *rest)
+def _host(
+    number: int,
+    name: str,
+    inventories: dict[str, Any],
+    traits: tuple[str, ...] = (),
+    aggregates: tuple[str, ...] = (),
+) -> SampleProvider:
+    return SampleProvider(name, _uuid("0", number), inventories, traits, aggregates)
 
 
-def _children(parent: SampleProvider, *children: tuple[str, dict[str, Any], tuple[str, ...]]) -> list[Any]:
+def _children(
+    parent: SampleProvider, *children: tuple[str, dict[str, Any], tuple[str, ...]]
+) -> list[SampleProvider]:
     first = int(parent.uuid[-12:]) * 100
     return [
         SampleProvider(
@@ -190,15 +198,15 @@ def create(send: Send) -> None:
             ("aggregates", provider.aggregates),
         ):
             if value:
-                body = {part: value, "resource_provider_generation": generation}
-                answer = call("PUT", f"/resource_providers/{provider.uuid}/{part}", body)
+                change = {part: value, "resource_provider_generation": generation}
+                answer = call("PUT", f"/resource_providers/{provider.uuid}/{part}", change)
                 generation = answer["resource_provider_generation"]
     for consumer in CONSUMERS:
         call("PUT", f"/allocations/{consumer.uuid}", _claim(consumer))
     name, inventories = SHRUNK
     generation = call("GET", f"/resource_providers/{UUIDS[name]}")["generation"]
-    body = {"inventories": inventories, "resource_provider_generation": generation}
-    call("PUT", f"/resource_providers/{UUIDS[name]}/inventories", body)
+    change = {"inventories": inventories, "resource_provider_generation": generation}
+    call("PUT", f"/resource_providers/{UUIDS[name]}/inventories", change)
 
 
 def _claim(consumer: SampleConsumer) -> dict[str, Any]:
