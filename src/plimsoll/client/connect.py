@@ -49,6 +49,10 @@ class Target:
     insecure: bool | None = None
     timeout_seconds: float = 60.0
 
+    def is_chosen(self, environ: Mapping[str, str] = os.environ) -> bool:
+        """Whether the options or the environment name a service."""
+        return bool(self.url or self.cloud or environ.get("OS_CLOUD") or environ.get("OS_AUTH_URL"))
+
 
 def connect(target: Target, environ: Mapping[str, str] = os.environ) -> V1Client:
     """Return a client of the service. Nothing is sent before its first request."""
@@ -77,6 +81,11 @@ def _plugin(environ: Mapping[str, str]) -> BaseAuthPlugin:
         names = [option.dest, *(each.dest for each in option.deprecated)]
         return next((found for name in names if (found := environ.get(f"OS_{name.upper()}"))), None)
 
+    if kind in ("password", "v3password"):
+        if not environ.get("OS_PASSWORD"):
+            raise NoService("OS_AUTH_URL is set, but OS_PASSWORD is not.")
+        if not (environ.get("OS_USERNAME") or environ.get("OS_USER_ID")):
+            raise NoService("OS_AUTH_URL is set, but neither OS_USERNAME nor OS_USER_ID is.")
     try:
         loader: loading.BaseLoader[Any] = loading.get_plugin_loader(kind)
         plugin: BaseAuthPlugin = loader.load_from_options_getter(value)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 LONGEST_TEXT = 500
@@ -45,6 +46,26 @@ def refusal_of(status: int, reason: str, document: Any) -> RefusedRequest:
     return RefusedRequest(
         status, str(error.get("title") or reason), specific, error.get("code"), error.get("request_id")
     )
+
+
+def reason_of(error: BaseException) -> str:
+    """Return the address and the reason of a failed connection. Libraries wrap both in long texts."""
+    address = re.search(r"https?://[^\s?]+", str(error))
+    causes = _causes(error)
+    system = next((each.strerror for each in causes if isinstance(each, OSError) and each.strerror), None)
+    if address is None or system is None:
+        return one_line(str(error))
+    return f"{address[0].rstrip(':')} cannot be reached: {one_line(system)}"
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return the exception and those that caused it, the first cause first."""
+    found: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in found:
+        found.insert(0, current)
+        current = current.__cause__ or current.__context__
+    return found
 
 
 def one_line(text: str) -> str:

@@ -13,7 +13,7 @@ from keystoneauth1.adapter import Adapter
 from requests import Response
 from requests.exceptions import RequestException
 
-from plimsoll.client.errors import ClientFailure, UnreachableService, one_line, refusal_of
+from plimsoll.client.errors import ClientFailure, UnreachableService, one_line, reason_of, refusal_of
 
 VERDICT_HEADER = "plimsoll-verdict"
 """The header with which an explanation as text carries its verdict."""
@@ -69,7 +69,7 @@ class V1Client:
         except exceptions.HttpError as error:  # Keystone's
             raise ClientFailure(f"Authentication failed: {one_line(str(error))}") from error
         except (exceptions.ConnectFailure, exceptions.DiscoveryFailure, RequestException) as error:
-            raise UnreachableService(one_line(str(error))) from error
+            raise UnreachableService(reason_of(error)) from error
         except exceptions.CatalogException as error:
             raise ClientFailure(f"The catalog has no such endpoint: {one_line(str(error))}") from error
         except exceptions.ClientException as error:
