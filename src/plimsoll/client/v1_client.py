@@ -68,7 +68,7 @@ class V1Client:
             answer: Response = self._adapter.get(f"/plimsoll/v1/{path}", headers=headers)
         except exceptions.HttpError as error:  # Keystone's
             raise ClientFailure(f"Authentication failed: {one_line(str(error))}") from error
-        except (exceptions.ConnectFailure, exceptions.DiscoveryFailure, RequestException) as error:
+        except (exceptions.ConnectionError, exceptions.DiscoveryFailure, RequestException) as error:
             raise UnreachableService(reason_of(error)) from error
         except exceptions.CatalogException as error:
             raise ClientFailure(f"The catalog has no such endpoint: {one_line(str(error))}") from error
