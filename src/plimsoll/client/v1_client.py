@@ -85,6 +85,6 @@ class V1Client:
         except ValueError:
             document = None
         refusal = refusal_of(answer.status_code, answer.reason or "", document)
-        if refusal.status == 404 and document is None:
+        if refusal.status == 404 and refusal.detail in ("", "The resource could not be found."):
             return ClientFailure(f"{answer.url.partition('?')[0]} does not exist: is this service Plimsoll?")
         return refusal
