@@ -20,7 +20,7 @@ VERDICT_HEADER = "plimsoll-verdict"
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class ExplainedText:
     text: str
     verdict: str
     """`found`, `not now` or `never`."""
@@ -32,10 +32,10 @@ class V1Client:
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
 
-    def explain(self, query: str, version: str | None = None) -> Explanation:
+    def explain(self, query: str, version: str | None = None) -> ExplainedText:
         """Return the explanation of a candidates query as text. `version` is the microversion of the query."""
         answer = self.get(f"explain?{query}", accept="text/plain", version=version)
-        return Explanation(answer.text, answer.headers.get(VERDICT_HEADER, ""))
+        return ExplainedText(answer.text, answer.headers.get(VERDICT_HEADER, ""))
 
     def explain_document(self, query: str, version: str | None = None) -> dict[str, Any]:
         """Return the same explanation as a document."""
