@@ -57,7 +57,7 @@ functional.PlacementFixture = PlacementAtUrl
 
 
 def context_of(environ: dict[str, Any], **fields: Any) -> context.RequestContext:
-    """Return nova's context for the caller whom keystonemiddleware would describe with these headers."""
+    """Return nova's own context, from the headers that keystonemiddleware would set."""
     environ["HTTP_X_USER_ID"] = environ["HTTP_X_AUTH_USER"]
     environ["HTTP_X_PROJECT_ID"] = environ["HTTP_X_AUTH_PROJECT_ID"]
     return context.RequestContext.from_environ(environ, **fields)
