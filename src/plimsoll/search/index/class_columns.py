@@ -25,7 +25,7 @@ from plimsoll.search.index.bitset import (
     rows_of,
     rows_of_mask,
 )
-from plimsoll.search.index.blocks import Block, group_by_block, rewrite_block
+from plimsoll.search.index.blocks import Block, InventoryColumns, group_by_block, rewrite_block
 
 _MAX_AMOUNTS = 64
 _MAX_CHANGED = 16
@@ -77,6 +77,37 @@ class ClassColumn:
             _cache(self._with_free, amount, found)
         return found
 
+    def rows_by_min_unit(self, amount: int) -> RowSet:
+        """Return the rows whose min_unit allows this amount."""
+        return self._rows_by_inventory(
+            lambda columns: columns.highest_min_unit <= amount, lambda columns: columns.min_unit <= amount
+        )
+
+    def rows_by_max_unit(self, amount: int) -> RowSet:
+        """Return the rows whose max_unit allows this amount."""
+        return self._rows_by_inventory(
+            lambda columns: columns.lowest_max_unit >= amount, lambda columns: columns.max_unit >= amount
+        )
+
+    def rows_by_step_size(self, amount: int) -> RowSet:
+        """Return the rows whose step_size allows this amount."""
+        return self._rows_by_inventory(
+            lambda columns: all(amount % step == 0 for step in columns.step_sizes),
+            lambda columns: amount % columns.step_size == 0,
+        )
+
+    def rows_by_capacity(self, amount: int) -> RowSet:
+        """Return the rows whose whole capacity is at least this amount."""
+        return self.rows & _rows_where(self.blocks, lambda block: block.inventory.capacity >= amount)
+
+    def _rows_by_inventory(
+        self, all_rows: Callable[[InventoryColumns], bool], each_row: Callable[[InventoryColumns], Mask]
+    ) -> RowSet:
+        """Return the rows that meet `each_row`; no row is checked if the bounds of all blocks meet `all_rows`."""
+        if all(block is None or all_rows(block.inventory) for block in self.blocks):
+            return self.rows
+        return self.rows & _rows_where(self.blocks, lambda block: each_row(block.inventory))
+
     def _locate(self, row: int) -> tuple[Block, int]:
         """Return the block of a row that has the class, and its position in the columns."""
         block = self.blocks[row >> column_blocks.BLOCK_BITS]
@@ -92,6 +123,10 @@ class ClassColumn:
         """Return how much one consumer may still allocate: the lower of free amount and max_unit."""
         block, place = self._locate(row)
         return min(block.free.item(place), block.inventory.max_unit.item(place))
+
+    def values_by_row(self, part: str, size: int) -> Numbers:
+        """Return what a part of the capacity rule compares, for all rows: free amount (`used`), capacity or a unit."""
+        return self._by_row(size, _VALUES[part])
 
     def room_by_row(self, size: int) -> Numbers:
         """Return `room` for all rows; values of rows without the class are undefined."""
@@ -173,6 +208,15 @@ class ClassColumn:
         gone = rows_of([row for row, entry in entries.items() if entry is None])
         here = rows_of([row for row, entry in entries.items() if entry is not None])
         return ClassColumn(tuple(blocks), (self.rows & ~gone) | here)
+
+
+_VALUES: Mapping[str, Callable[[Block], Numbers]] = {
+    "used": lambda block: block.free,
+    "capacity": lambda block: block.inventory.capacity,
+    "min_unit": lambda block: block.inventory.min_unit,
+    "max_unit": lambda block: block.inventory.max_unit,
+    "step_size": lambda block: block.inventory.step_size,
+}
 
 
 def _with_used(blocks: Blocks, used_by_row: Mapping[int, int]) -> Blocks:
