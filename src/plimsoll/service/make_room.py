@@ -4,20 +4,24 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from plimsoll.domain.consumer import Consumer, Holding
+from plimsoll.domain.refusals import Refusal, SearchAbandoned
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.ledger import holdings
-from plimsoll.search.budget import Budget, BudgetExceeded
+from plimsoll.search.budget import Budget, BudgetExceeded, SearchCancelled
 from plimsoll.search.make_room.rooms import Held, Room, hosts_to_clear, make_room
 from plimsoll.search.repeated_search import RepeatedSearch
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.service.placement import Placement
 
+MAKE_ROOM_SECONDS = 0.3
+"""The time for moves: the explanation does not depend on them."""
 MAX_HOSTS_TRIED = 16
 MAX_ROOMS = 5
 """Hosts in the result, at most."""
@@ -37,19 +41,35 @@ class Rooms:
     """The records of the consumers to move, by uuid."""
     is_complete: bool = True
     """False if hosts were left out: too many hosts or consumers, or the time ended."""
+    is_cut_short: bool = False
+    """True if the time ended."""
 
 
-def find_rooms(placement: Placement, request: CandidatesRequest, budget: Budget) -> Rooms:
-    """Return hosts that serve the request after the fewest moves. Raises SearchCancelled."""
+def find_rooms(
+    placement: Placement,
+    request: CandidatesRequest,
+    pause: Callable[[], None],
+    is_client_gone: Callable[[], bool],
+) -> Rooms | Refusal:
+    """Return hosts that serve the request after the fewest moves, as far as they are found in time."""
+    budget = Budget(MAKE_ROOM_SECONDS, clock=time.monotonic, pause=pause, is_cancelled=is_client_gone)
+    try:
+        return _find_rooms(placement, request, budget)
+    except SearchCancelled:
+        return SearchAbandoned()
+
+
+def _find_rooms(placement: Placement, request: CandidatesRequest, budget: Budget) -> Rooms:
     snapshot = placement.snapshot()
     search = RepeatedSearch(snapshot.world, budget, fast_paths=placement.settings.fast_paths)
     finder = _Finder(placement, search, request)
     try:
         finder.try_hosts(hosts_to_clear(search, snapshot.index, request).tolist())
     except BudgetExceeded:
-        finder.is_complete = False
+        finder.is_cut_short = True
     found = sorted(finder.found, key=lambda room: len(room.moves))
-    return Rooms(tuple(found), finder.consumers, finder.is_complete)
+    is_complete = finder.is_complete and not finder.is_cut_short
+    return Rooms(tuple(found), finder.consumers, is_complete, finder.is_cut_short)
 
 
 class _Finder:
@@ -62,6 +82,7 @@ class _Finder:
         self.found: list[Room] = []
         self.consumers: dict[str, Consumer] = {}
         self.is_complete = True
+        self.is_cut_short = False
 
     def try_hosts(self, rows: Sequence[int]) -> None:
         index = self._placement.snapshot().index
