@@ -61,7 +61,9 @@ def test_the_document_can_be_printed(verdict: str, status: int) -> None:
 def test_options_become_parameters() -> None:
     with ScriptedServer(text("found")) as server:
         run("explain", "--url", server.url, "--resource", "VCPU=4", "--provider", "node 1", "--no-relax")
-    assert server.requests[0][0] == "/plimsoll/v1/explain?resources=VCPU:4&provider=node+1&relax=false"
+    assert server.requests[0][0] == (
+        "/plimsoll/v1/explain?resources=VCPU:4&provider=node+1&relax=false&make_room=false"
+    )
 
 
 def test_a_url_in_the_query_names_the_service_if_nothing_else_does() -> None:
