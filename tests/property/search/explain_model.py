@@ -206,7 +206,8 @@ class Model:
                 return not aggregates & step.wanted
             case "no_condition":
                 return False
-        name, amount = step.wanted
+        name: str = step.wanted[0]
+        amount: int = step.wanted[1]
         inventory = provider.inventories.get(name)
         if step.reason in ("no_inventory", "sharing"):
             return inventory is not None
@@ -345,9 +346,9 @@ class Model:
         single = [n for n in failed if self._is_of_one_provider(self.asked[n])]
         if any(n != number for n in single):
             return False
-        if asked.reason in ("no_inventory", "sharing") or asked.root is not None:
-            if number not in failed:
-                return False
+        concerns_failing_only = asked.reason in ("no_inventory", "sharing") or asked.root is not None
+        if concerns_failing_only and number not in failed:
+            return False
         rules = [rule for n, rule in enumerate(self.rules) if n != asked.rule]
         if asked.trait is not None:
             required = list(self.parts[self._split()[0]].group.conditions.required)

@@ -25,7 +25,6 @@ from plimsoll.search.plan import Plan
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.search.trace import Trace
 
-
 _OF_ROOM = ("max_unit", "capacity", "used")
 """Parts of the capacity rule that the rule about several groups on one provider checks too."""
 
