@@ -1,20 +1,99 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Providers with everything about them."""
+"""Providers with everything about them.
+
+The JSON of a provider is cached until the provider changes: providers are immutable, and a change makes a new object.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
+
+from plimsoll.bounded_cache import BoundedCache
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.http.response import encode_json
+from plimsoll.service.provider_list import ProviderPage
+
+PROVIDERS_PER_PIECE = 64
+"""Providers that are encoded and sent at a time: about 64 kB."""
+MAX_CACHED_BYTES = 64 << 20
+"""Bytes of JSON in the cache: about 50,000 providers."""
+_PROVIDER_BYTES = 256
+"""The part of a provider that only the cache may keep alive, after the provider has changed."""
 
 
 def provider(one: Provider, revision: str) -> bytes:
-    return encode_json({"revision": revision} | {name: show(one) for name, show in MEMBERS.items()})
+    return encode_json({"revision": revision} | _shown(one, tuple(MEMBERS)))
+
+
+def providers(
+    page: ProviderPage, revision: str, encode: ProviderEncoder, pause: Callable[[], object]
+) -> Iterator[bytes]:
+    """Yield the document of a list in pieces."""
+    opening = b'{"revision":' + orjson.dumps(revision) + b',"providers":['
+    for some in _batches(page.providers):
+        yield opening + b",".join(encode(some))
+        opening = b","
+        pause()
+    following = None if page.next is None else str(page.next)
+    ending = b'],"next":' + orjson.dumps(following) + b"}"
+    yield ending if page.providers else opening + ending
+
+
+def lines(page: ProviderPage, encode: ProviderEncoder, pause: Callable[[], object]) -> Iterator[bytes]:
+    """Yield one line of JSON for each provider, in pieces of several lines."""
+    for some in _batches(page.providers):
+        yield b"\n".join([*encode(some), b""])
+        pause()
+
+
+def _batches(listed: Sequence[Provider]) -> Iterator[Sequence[Provider]]:
+    return (listed[at : at + PROVIDERS_PER_PIECE] for at in range(0, len(listed), PROVIDERS_PER_PIECE))
+
+
+class ProviderEncoder:
+    """Encodes the chosen members of providers, with the cache or without."""
+
+    def __init__(self, fields: Sequence[str] | None, *, cached: bool) -> None:
+        """`fields` has the names of the members; None for all."""
+        self._members = tuple(name for name in MEMBERS if fields is None or name in fields)
+        self._is_cached = cached
+        # The key of a provider begins with the chosen members, as the digits of a bit set.
+        self._variant = f"{sum(1 << at for at, name in enumerate(MEMBERS) if name in self._members):x}."
+
+    def __call__(self, several: Sequence[Provider]) -> list[bytes]:
+        if not self._is_cached:
+            return [self._encoded(one) for one in several]
+        variant, cached = self._variant, _cache.get
+        found = [cached(variant + one.uuid) for one in several]
+        return [
+            entry[1] if entry is not None and entry[0] is one else self._store(one)
+            for one, entry in zip(several, found, strict=True)
+        ]
+
+    def _store(self, one: Provider) -> bytes:
+        encoded = self._encoded(one)
+        _cache.put(self._variant + one.uuid, (one, encoded))
+        return encoded
+
+    def _encoded(self, one: Provider) -> bytes:
+        return encode_json(_shown(one, self._members))
+
+
+def _size(entry: tuple[Provider, bytes]) -> int:
+    return len(entry[1]) + _PROVIDER_BYTES
+
+
+_cache: BoundedCache[str, tuple[Provider, bytes]] = BoundedCache(1_000_000, MAX_CACHED_BYTES, size_of=_size)
+
+
+def _shown(one: Provider, members: Sequence[str]) -> dict[str, Any]:
+    return {name: MEMBERS[name](one) for name in members}
 
 
 def _inventories(one: Provider) -> dict[str, Any]:
