@@ -37,7 +37,7 @@ class UnplacedRequest:
 
 @value
 class UnplacedQuery:
-    """What equal searches have in common."""
+    """The part that equal searches share."""
 
     project: str | None
     query: str

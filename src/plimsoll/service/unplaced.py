@@ -12,8 +12,10 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.unplaced import SearchSummary, UnplacedEntry, UnplacedQuery
 from plimsoll.ledger.unplaced_writer import UnplacedSearch
 from plimsoll.search.budget import Budget, BudgetExceeded
-from plimsoll.search.obstacle import obstacle
-from plimsoll.search.request import CandidatesRequest
+from plimsoll.search.explain import explain as search_explain
+from plimsoll.search.explain.explanation import Explanation
+from plimsoll.search.plan import NameMissing
+from plimsoll.search.request import CandidatesRequest, Order
 from plimsoll.service.placement import Placement
 from plimsoll.storage import unplaced as storage
 from plimsoll.storage.sql import utc_now
@@ -63,8 +65,18 @@ def explain(search: UnplacedSearch, pause: Callable[[], None]) -> SearchSummary:
 def summary_of(search: UnplacedSearch, budget: Budget) -> tuple[str, str, str]:
     """Return the reason, the verdict and the summary. Raises BudgetExceeded."""
     snapshot = search.snapshot
-    text = obstacle(snapshot.world, snapshot.index, search.request, budget)
-    return "no_candidates", "not now", f"{text}."
+    explained = search_explain.explain(snapshot.world, snapshot.index, search.request, Order(), budget)
+    assert not isinstance(explained, NameMissing), "a search that ended without an error"
+    return main_reason(explained), str(explained.verdict), explained.summary
+
+
+def main_reason(explained: Explanation) -> str:
+    """Return the reason of the clause that is the only obstacle at the most hosts, or else fails at the most hosts."""
+    clauses = [each for each in explained.clauses if each.failed]
+    if clauses:
+        return max(clauses, key=lambda each: (each.sole, each.failed, -each.number)).reason
+    ends = [each for each in explained.clauses if not each.left]
+    return ends[0].reason if ends and explained.hosts else "no_hosts"
 
 
 def page(

@@ -92,13 +92,28 @@ def test_a_search_that_found_nothing_is_found_by_the_request_id_of_the_client(se
 
     revision = service.get(PATH).json["revision"]
     assert (entry["query"], entry["microversion"], entry["searches"]) == ("resources=VCPU:9", "1.39", 1)
-    assert (entry["user"], entry["project"], entry["verdict"]) == ("admin", "admin", "not now")
-    assert "VCPU" in entry["summary"]
+    assert (entry["user"], entry["project"]) == ("admin", "admin")
+    explained = service.get("/plimsoll/v1/explain?resources=VCPU:9").json
+    assert (entry["summary"], entry["verdict"]) == (explained["summary"], explained["verdict"])
+    assert entry["verdict"] == "never"
+    assert entry["reason"] in {clause["reason"] for clause in explained["clauses"]}
     (request,) = entry["requests"]
     assert request["global_request_id"] == nova
     assert request["request_id"] == response.headers["x-openstack-request-id"]
     assert request["revision"] == entry["revision"] == revision
     assert entry["first_at"] == entry["last_at"] == request["at"]
+
+
+def test_a_host_that_is_full_is_a_reason_for_now(service: Api) -> None:
+    claim = {
+        "allocations": {HOST: {"resources": {"VCPU": 5}}},
+        **{"project_id": "p", "user_id": "u", "consumer_generation": None, "consumer_type": "INSTANCE"},
+    }
+    assert service.put("/allocations/c0000000-0000-0000-0000-000000000000", claim).status == 204
+    search(service, "/allocation_candidates?resources=VCPU:4")
+    wait_for(service, 1)
+    (entry,) = listed(service)
+    assert entry["verdict"] == "not now"
 
 
 def test_our_own_request_id_finds_it_too(service: Api) -> None:
