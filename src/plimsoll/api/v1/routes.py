@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from plimsoll.api.v1.handlers import providers, usage
+from plimsoll.api.v1.handlers import explain, providers, unplaced, usage
 from plimsoll.api.v1.route import V1Route
 
-ROUTES: tuple[V1Route, ...] = (*providers.ROUTES, *usage.ROUTES)
+ROUTES: tuple[V1Route, ...] = (*explain.ROUTES, *unplaced.ROUTES, *providers.ROUTES, *usage.ROUTES)
