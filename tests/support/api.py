@@ -153,7 +153,7 @@ def api(database: Path | str, **options: Any) -> Iterator[Api]:
         )
         assert differences(placement.ledger) == []
     finally:
-        placement.ledger.database.dispose()
+        placement.close()
 
 
 class ReusedApi:
