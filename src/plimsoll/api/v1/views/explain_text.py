@@ -9,6 +9,7 @@ from textwrap import wrap
 
 from plimsoll.api.v1.views.changes import sentence
 from plimsoll.api.v1.views.explain import Answer
+from plimsoll.api.v1.views.relax import exclusion_text
 from plimsoll.search.explain.explanation import Clause, Explanation, HostStory, Obstacle, Verdict
 from plimsoll.search.explain.wording import listed
 
@@ -107,6 +108,8 @@ def _suggestions(answer: Answer) -> Iterator[str]:
     yield from _section(
         "Changes that would give candidates", [sentence(each) for each in suggestions.relaxations]
     )
+    yield from _section("Never together", [exclusion_text(each) for each in suggestions.exclusions])
+    yield from _section("Moves that would make room", list(answer.rooms.texts()))
 
 
 def _section(title: str, items: tuple[str, ...] | list[str]) -> Iterator[str]:
