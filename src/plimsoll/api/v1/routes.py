@@ -9,8 +9,8 @@ from plimsoll.api.v1.route import V1Route
 
 ROUTES: tuple[V1Route, ...] = (
     *explain.ROUTES,
-    *unplaced.ROUTES,
     *fit.ROUTES,
     *providers.ROUTES,
+    *unplaced.ROUTES,
     *usage.ROUTES,
 )
