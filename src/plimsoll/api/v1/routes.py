@@ -4,7 +4,14 @@
 
 from __future__ import annotations
 
-from plimsoll.api.v1.handlers import consumers, explain, providers, unplaced
+from plimsoll.api.v1.handlers import consumers, explain, fit, providers, unplaced, usage
 from plimsoll.api.v1.route import V1Route
 
-ROUTES: tuple[V1Route, ...] = (*consumers.ROUTES, *explain.ROUTES, *providers.ROUTES, *unplaced.ROUTES)
+ROUTES: tuple[V1Route, ...] = (
+    *consumers.ROUTES,
+    *explain.ROUTES,
+    *fit.ROUTES,
+    *providers.ROUTES,
+    *unplaced.ROUTES,
+    *usage.ROUTES,
+)

@@ -76,14 +76,18 @@ def reason_of_none(world: World, index: Index, request: CandidatesRequest, budge
 
 
 def _bests(evaluation: Evaluation) -> list[int | None]:
-    """Return, for each clause about an amount that fails somewhere, the best value at these hosts."""
+    """Return, for each clause about an amount, the best value at the hosts that it removes.
+
+    If it removes none, because they fail clauses before it: the best value at the hosts at which it fails.
+    """
     found: list[int | None] = []
-    for clause in evaluation.clauses:
-        best = None
+    before = evaluation.hosts.all
+    for clause, left in zip(evaluation.clauses, evaluation.left(), strict=True):
+        best, removed, before = None, before & ~left, left
         if isinstance(clause.step, PARTS) and clause.failed:
             slot, number = clause.steps[0]
             concerned = evaluation.groups.slots[slot].steps[number].concerned
-            best = facts.best_of(evaluation.hosts, clause.step, concerned, clause.failed)
+            best = facts.best_of(evaluation.hosts, clause.step, concerned, removed or clause.failed)
             evaluation.hosts.budget.check()
         found.append(best)
     return found

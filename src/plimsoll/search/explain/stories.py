@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from plimsoll.search import filters
@@ -17,6 +19,9 @@ from plimsoll.search.index.bitset import RowSet, mask_of, numbers_of, rows_of_nu
 MAX_EXAMPLES = 5
 _MAX_LACKING = 3
 """Clauses that the nearest provider of a host fails and that are named."""
+
+_MAX_OPTIONS = 4
+"""Groups of a rule that are named, and providers that can serve each."""
 
 
 def nearest_hosts(evaluation: Evaluation, at: RowSet) -> list[int]:
@@ -75,7 +80,30 @@ def _obstacle(evaluation: Evaluation, number: int, clause: ClauseSets, rows: lis
         lacking = _lacking(evaluation, clause, rows)
         if lacking is not None:
             text, provider = f"{text}: {lacking[0]}", lacking[1]
+    elif clause.rule_slots:
+        text = f"{text}: {_options(evaluation, clause, rows)}"
     return Obstacle(number, clause.reason, clause.group, text, provider, inventory)
+
+
+def _options(evaluation: Evaluation, clause: ClauseSets, rows: list[int]) -> str:
+    """Return which providers of a host can serve the slots of a rule."""
+    by_options: dict[tuple[int, ...], list[str]] = {}
+    for number in clause.rule_slots:
+        slot = evaluation.plan.slots[number]
+        options = [row for row in rows if slot.supply.rows >> row & 1 or row in slot.supply.sharing_providers]
+        by_options.setdefault(tuple(options), []).append(slot.suffix or "/".join(slot.resources))
+        evaluation.hosts.budget.spend(len(rows))
+    words = [
+        f"{_first(suffixes)} on {_first([each.name for each in evaluation.hosts.index.providers(options)])}"
+        for options, suffixes in by_options.items()
+    ]
+    return _first(words, "; ")
+
+
+def _first(words: Sequence[str], between: str = ", ") -> str:
+    """Join the first words, and count the others."""
+    more = len(words) - _MAX_OPTIONS
+    return between.join(words[:_MAX_OPTIONS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _lacking(
