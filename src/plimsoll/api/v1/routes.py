@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from plimsoll.api.v1.handlers import explain, fit, providers, unplaced, usage
+from plimsoll.api.v1.handlers import consumers, explain, fit, providers, unplaced, usage
 from plimsoll.api.v1.route import V1Route
 
 ROUTES: tuple[V1Route, ...] = (
+    *consumers.ROUTES,
     *explain.ROUTES,
     *fit.ROUTES,
     *providers.ROUTES,
