@@ -61,6 +61,11 @@ class Snapshot:
         return cls(head, world, origin, _Indexed(world, Index.build(world.providers.values())), responses)
 
     @property
+    def revision(self) -> str:
+        """The epoch of the database and the number of the last change."""
+        return f"{0:08x}:{self.head.seq}"
+
+    @property
     def index(self) -> Index:
         """The index of this world. The first use applies the changes since it was built."""
         indexed = self._indexed
