@@ -12,12 +12,13 @@ export PLIMSOLL_TEST_DB := $(DB)
 BIN := .venv/bin
 REFERENCE := .venv-reference/bin
 CLOUD := .venv-cloud/bin
+NOVA := .venv-nova/bin
 DATABASES := dbs=$$($(BIN)/python -m tests.support.databases) || exit 1
 COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotate --no-header \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test deployments cloud check conformance differential audit faults fuzz bench bench-quick lint format types docs lock clean
+.PHONY: help install run test deployments cloud nova check conformance differential audit faults fuzz bench bench-quick lint format types docs lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,6 +43,9 @@ deployments: .venv/.installed ## the examples of deploy/, started
 
 cloud: .venv/.installed .venv-reference/.installed .venv-cloud/.installed ## a real Keystone, and real clients
 	$(BIN)/python -m pytest tests/cloud
+
+nova: .venv/.installed .venv-nova/.installed ## boots of a real nova, and what Plimsoll reports of those that fail
+	$(BIN)/python -m pytest tests/cloud/nova
 
 check: test lint types ## everything that must hold before a change goes in
 
@@ -99,9 +103,10 @@ lock: .venv/.installed ## write the lock files again (UPGRADE=--upgrade for the 
 	$(COMPILE) $(UPGRADE) --constraint requirements-run.lock --extra dev --extra bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) $(UPGRADE) --extra reference --output-file requirements-reference.lock pyproject.toml
 	$(COMPILE) $(UPGRADE) --extra cloud --output-file requirements-cloud.lock pyproject.toml
+	$(COMPILE) $(UPGRADE) --extra nova --output-file requirements-nova.lock pyproject.toml
 
 clean: ## remove what the other targets made, the database under ./var included
-	rm -rf .venv .venv-reference .venv-cloud var build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-reference .venv-cloud .venv-nova var build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written when an environment is complete, so an interrupted installation starts again.
@@ -127,4 +132,9 @@ clean: ## remove what the other targets made, the database under ./var included
 	test -x $(CLOUD)/python || $(PYTHON) -m venv .venv-cloud
 	$(CLOUD)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-cloud.lock
 	$(CLOUD)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+.venv-nova/.installed: requirements-nova.lock
+	test -x $(NOVA)/python || $(PYTHON) -m venv .venv-nova
+	$(NOVA)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-nova.lock
 	@touch $@
