@@ -38,7 +38,9 @@ def run_file(path: Path, words: list[str]) -> Outcome:
         suite.run(report)
     outcome = report.outcome(path.name)
     found = tuple(f"FAILED {path.name}: inconsistent database\n{problem}" for problem in _under_test.problems)
-    found += tuple(f"FAILED {path.name}: not as documented\n{violation}" for violation in _under_test.violations)
+    found += tuple(
+        f"FAILED {path.name}: not as documented\n{violation}" for violation in _under_test.violations
+    )
     return replace(outcome, failures=(*outcome.failures, *found))
 
 

@@ -62,7 +62,9 @@ _MEMBER_OF = _Details(
 )
 
 _DETAILS: Mapping[str, _Details] = {
-    "resources": _Details("Amounts by resource class.", _only(_listed(_AMOUNT)), None, "VCPU:2,MEMORY_MB:1024"),
+    "resources": _Details(
+        "Amounts by resource class.", _only(_listed(_AMOUNT)), None, "VCPU:2,MEMORY_MB:1024"
+    ),
     "required": _Details(
         f"Traits that the provider has; since {F.FORBIDDEN_TRAITS.version} `!TRAIT` for a trait that it must not have;"
         f" since {F.ANY_TRAITS.version} `in:T1,T2` for one of several.",
@@ -71,13 +73,17 @@ _DETAILS: Mapping[str, _Details] = {
         "HW_CPU_X86_VMX",
     ),
     "member_of": _MEMBER_OF,
-    "in_tree": _Details("The uuid of any provider of a tree: only providers of that tree.", {"format": "uuid"}),
+    "in_tree": _Details(
+        "The uuid of any provider of a tree: only providers of that tree.", {"format": "uuid"}
+    ),
     "limit": _Details("The largest number of candidates.", {"type": "integer", "minimum": 1}, None, "10"),
     "group_policy": _Details(
         "Whether groups with a suffix may be served by one provider (`none`) or not (`isolate`)."
         " Required if there are two or more such groups."
     ),
-    "root_required": _Details("Traits of the root of the tree; `!TRAIT` for forbidden ones.", _only(_FORBIDDABLE)),
+    "root_required": _Details(
+        "Traits of the root of the tree; `!TRAIT` for forbidden ones.", _only(_FORBIDDABLE)
+    ),
     "same_subtree": _Details(
         "Suffixes of groups whose providers have one of them as their common ancestor.",
         _only(_listed(_SUFFIX)),
@@ -86,7 +92,9 @@ _DETAILS: Mapping[str, _Details] = {
     "uuid": _Details("The uuid of the provider."),
     "project_id": _Details("The project that owns the consumers."),
     "user_id": _Details("The user that owns the consumers."),
-    "consumer_type": _Details("A type of consumers, `all` for their sum, or `unknown` for those without a type."),
+    "consumer_type": _Details(
+        "A type of consumers, `all` for their sum, or `unknown` for those without a type."
+    ),
     "associated": _Details(
         "`true`: traits that some provider has. `false`: traits that no provider has. In any case.",
         {"pattern": "^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$"},
@@ -105,7 +113,7 @@ _GROUPS = (
 )
 _GROUPED = re.compile(r"\^(\w+)\((.+)\)\?\$").fullmatch
 
-_SEGMENT: Plain = {"type": "string", "minLength": 1, "pattern": "^[^/]+$"}
+SEGMENT: Plain = {"type": "string", "minLength": 1, "pattern": "^[^/]+$"}
 _CUSTOM: Plain = {"type": "string", "pattern": CUSTOM_NAME, "maxLength": 255}
 _UUID: Plain = {"type": "string", "format": "uuid"}
 _PATH_TEXTS: Mapping[str, str] = {
@@ -118,7 +126,7 @@ _PATH_TEXTS: Mapping[str, str] = {
 
 def parameters_of(route: Route, version: Version) -> list[dict[str, Any]]:
     """Return the parameters of path, header and query."""
-    return [*_path_parameters(route, version), version_header(version), *_query_parameters(route, version)]
+    return [*_path_parameters(route, version), version_header(version), *query_parameters(route, version)]
 
 
 def version_header(version: Version) -> dict[str, Any]:
@@ -149,10 +157,11 @@ def _path_schema(route: Route, name: str, version: Version) -> Plain:
     if name == "uuid" or (name == "consumer_uuid" and route.method == "PUT"):
         return _UUID
     # Of a PUT without a body the name in the path is checked, because it creates what it names.
-    return _CUSTOM if name == "name" and route.method == "PUT" and route.body is None else _SEGMENT
+    return _CUSTOM if name == "name" and route.method == "PUT" and route.body is None else SEGMENT
 
 
-def _query_parameters(route: Route, version: Version) -> Iterator[dict[str, Any]]:
+def query_parameters(route: Route, version: Version) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of the query, and `groups` for those with a suffix."""
     if route.query is None:
         return
     schema = route.query.schemas.at(version).plain

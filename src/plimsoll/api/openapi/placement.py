@@ -10,7 +10,7 @@ from typing import Any
 from plimsoll.access.policy_rules import RULES
 from plimsoll.api.openapi.members import with_descriptions
 from plimsoll.api.openapi.parameters import parameters_of
-from plimsoll.api.openapi.responses import error_responses, headers_of, responses_of, statuses_of
+from plimsoll.api.openapi.responses import content_of, error_responses, headers_of, responses_of, statuses_of
 from plimsoll.api.placement.documents.table import DOCUMENTS, EARLY_ERROR, ERROR, UNAUTHORIZED
 from plimsoll.api.placement.features import Feature
 from plimsoll.api.placement.microversion import Version
@@ -20,13 +20,9 @@ from plimsoll.api.placement.schemas import shape_at
 from plimsoll.http.problems import JSON
 
 OPENAPI = "3.1.1"
+TOKEN: list[dict[str, list[str]]] = [{"token": []}]
 SECURITY_SCHEMES = {
-    "token": {
-        "type": "apiKey",
-        "in": "header",
-        "name": "X-Auth-Token",
-        "description": "A token of Keystone.",
-    }
+    "token": {"type": "apiKey", "in": "header", "name": "X-Auth-Token", "description": "A token of Keystone."}
 }
 LICENSE = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
 
@@ -34,13 +30,19 @@ _SUMMARIES = {
     (operation["method"], operation["path"]): rule.description.rstrip(".")
     for rule in RULES
     for operation in rule.operations
-} | {("GET", "/"): "Show the supported versions", ("GET", "/allocations"): "List the allocations of a project"}
+} | {
+    ("GET", "/"): "Show the supported versions",
+    ("GET", "/allocations"): "List the allocations of a project",
+}
 """The descriptions of the policy rules, and of the operations that share a rule with another one or have none."""
 _SUMMARIES |= {
     ("PUT", "/resource_providers/{uuid}/inventories"): "Set all inventories of a provider",
     ("PUT", "/resource_providers/{uuid}/inventories/{resource_class}"): "Set one inventory of a provider",
     ("DELETE", "/resource_providers/{uuid}/inventories"): "Delete all inventories of a provider",
-    ("DELETE", "/resource_providers/{uuid}/inventories/{resource_class}"): "Delete one inventory of a provider",
+    (
+        "DELETE",
+        "/resource_providers/{uuid}/inventories/{resource_class}",
+    ): "Delete one inventory of a provider",
 }
 
 Examples = Mapping[str, Any]
@@ -82,13 +84,13 @@ def placement_document(
         },
         "servers": [{"url": server}],
         "tags": [{"name": name} for name in dict.fromkeys(map(_tag, routes_at(version)))],
-        "security": [{"token": []}],
+        "security": TOKEN,
         "paths": paths,
         "components": {
             "schemas": {
                 name: with_descriptions(shape_at(DOCUMENTS[name], version)) for name in sorted(documents)
             },
-            "responses": error_responses(version, statuses, examples.get("error")),
+            "responses": error_responses(statuses, examples.get("error")),
             "headers": headers_of(version),
             "securitySchemes": SECURITY_SCHEMES,
         },
@@ -118,9 +120,8 @@ def _operation(route: Route, version: Version, examples: Examples) -> dict[str, 
     else:
         operation["description"] = f"Policy rule: `{route.rule}`."
     if route.body is not None:
-        content = {"schema": with_descriptions(route.body.schemas.at(version).plain)}
-        if "request" in example:
-            content["example"] = example["request"]
+        schema = with_descriptions(route.body.schemas.at(version).plain)
+        content = content_of(schema, example.get("request"))
         operation["requestBody"] = {"required": True, "content": {JSON: content}}
     return operation
 
@@ -132,5 +133,3 @@ def operation_id(handler: Callable[..., Any]) -> str:
 
 def _tag(route: Route) -> str:
     return route.path.split("/")[1] or "versions"
-
-

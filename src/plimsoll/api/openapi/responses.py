@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from plimsoll.api.openapi.texts import STATUSES
@@ -21,7 +22,7 @@ _OF_EVERY_ROUTE = (400, 406, 500, 503)
 """400 and 406: the header of the version, or the headers of the body, are malformed."""
 _OF_EVERY_RULE = (401, 403)
 _NO_CONTENT = 204
-_FIRST_ERROR = 400
+FIRST_ERROR = 400
 
 
 def ref(section: str, name: str) -> dict[str, str]:
@@ -49,8 +50,8 @@ def statuses_of(route: Route) -> list[int]:
 def responses_of(route: Route, version: Version, examples: dict[str, Any]) -> dict[str, Any]:
     """Return the responses by status. `examples` are bodies by status."""
     return {
-        str(status): ref("responses", _error_name(status))
-        if status >= _FIRST_ERROR
+        str(status): ref("responses", error_name(status))
+        if status >= FIRST_ERROR
         else _success(route, status, version, examples.get(str(status)))
         for status in statuses_of(route)
     }
@@ -63,11 +64,12 @@ def _success(route: Route, status: int, version: Version, example: Any) -> dict[
     }
     document = route.returns[status]
     if document is not None:
-        content: dict[str, Any] = {"schema": ref("schemas", document)}
-        if example is not None:
-            content["example"] = example
-        response["content"] = {JSON: content}
+        response["content"] = {JSON: content_of(ref("schemas", document), example)}
     return response
+
+
+def content_of(schema: dict[str, Any], example: Any) -> dict[str, Any]:
+    return {"schema": schema} if example is None else {"schema": schema, "example": example}
 
 
 def _header_names(route: Route, status: int, version: Version) -> list[str]:
@@ -81,49 +83,52 @@ def _header_names(route: Route, status: int, version: Version) -> list[str]:
 
 
 def headers_of(version: Version) -> dict[str, Any]:
-    """Return the headers that responses refer to."""
-    texts = {
-        HEADER: "The microversion of the response.",
-        "vary": "The header that selects the version.",
-        REQUEST_ID_HEADER: "The id of the request, which is in the log of the service.",
-        "location": "The URL of the resource.",
-        "cache-control": "Always `no-cache`.",
-        "last-modified": "The time of the last change, as far as it is stored; else the current time.",
-        "allow": "The methods of the resource.",
-        "retry-after": "Seconds after which a retry makes sense.",
+    """Return the headers that responses of the Placement API refer to."""
+    return COMMON_HEADERS | {
+        HEADER: header("The microversion of the response.", required=True, const=f"{SERVICE_TYPE} {version}"),
+        "vary": header("The header that selects the version.", required=True),
+        "location": header("The URL of the resource.", required=True, format="uri"),
+        "cache-control": header("Whether the response may be stored.", const="no-cache"),
+        "last-modified": header(
+            "The time of the last change, as far as it is stored; else the current time."
+        ),
     }
-    headers: dict[str, Any] = {
-        name: {"description": text, "schema": {"type": "string"}} for name, text in texts.items()
-    }
-    headers[HEADER]["schema"]["const"] = f"{SERVICE_TYPE} {version}"
-    headers[REQUEST_ID_HEADER]["schema"]["pattern"] = "^req-[0-9a-f-]{36}$"
-    headers["cache-control"]["schema"]["const"] = "no-cache"
-    headers["location"]["schema"]["format"] = "uri"
-    headers["retry-after"]["schema"] = {"type": "integer", "minimum": 0}
-    for name in (HEADER, "vary", REQUEST_ID_HEADER, "location"):
-        headers[name]["required"] = True
-    return headers
 
 
-def _error_name(status: int) -> str:
+def header(description: str, *, required: bool = False, **schema: Any) -> dict[str, Any]:
+    return {"description": description, "required": required, "schema": {"type": "string"} | schema}
+
+
+COMMON_HEADERS: dict[str, Any] = {
+    REQUEST_ID_HEADER: header(
+        "The id of the request, which is in the log of the service.",
+        required=True,
+        pattern="^req-[0-9a-f-]{36}$",
+    ),
+    "allow": header("The methods of the resource."),
+    "retry-after": header("Seconds after which a retry makes sense.", type="integer", minimum=0),
+}
+"""Headers of errors and of all responses, in both APIs."""
+
+
+def error_name(status: int) -> str:
     return f"error_{status}"
 
 
-def error_responses(version: Version, statuses: set[int], example: Any) -> dict[str, Any]:
+def error_responses(statuses: Iterable[int], example: Any) -> dict[str, Any]:
     """Return the responses of errors, by the names that `responses_of` refers to."""
-    return {_error_name(status): _error(status, version, example) for status in sorted(statuses)}
+    return {error_name(status): _error(status, example) for status in sorted(statuses)}
 
 
-def _error(status: int, version: Version, example: Any) -> dict[str, Any]:
+def _error(status: int, example: Any) -> dict[str, Any]:
     document = UNAUTHORIZED if status == 401 else EARLY_ERROR if status in _EARLY else ERROR
     names = [REQUEST_ID_HEADER]
     if status == 405:
         names.append("allow")
     if status == 503:
         names.append("retry-after")
-    content: dict[str, Any] = {"schema": ref("schemas", document)}
-    if example is not None and example["errors"][0]["status"] == status:
-        content["example"] = example
+    is_example = example is not None and example["errors"][0]["status"] == status
+    content = content_of(ref("schemas", document), example if is_example else None)
     text = {"schema": {"type": "string"}}
     return {
         "description": STATUSES[status],

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from plimsoll.api.v1.handlers import providers
+from plimsoll.api.v1.handlers import openapi, providers
 from plimsoll.api.v1.route import V1Route
 
-ROUTES: tuple[V1Route, ...] = (*providers.ROUTES,)
+ROUTES: tuple[V1Route, ...] = (*providers.ROUTES, *openapi.ROUTES)

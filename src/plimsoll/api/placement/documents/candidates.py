@@ -18,10 +18,7 @@ _REQUEST = ObjectSchema(
 
 _SUMMARY = ObjectSchema(
     # A capacity is negative if more is reserved than there is, for instance after an inventory has shrunk.
-    Field(
-        "resources",
-        map_of(ObjectSchema(Field("capacity", {"type": "integer"}), Field("used", AMOUNT))),
-    ),
+    Field("resources", map_of(ObjectSchema(Field("capacity", {"type": "integer"}), Field("used", AMOUNT)))),
     Field("traits", NAMES, since=F.CANDIDATES_BY_TRAITS),
     Field("parent_provider_uuid", UUID_OR_NULL, since=F.CANDIDATES_IN_TREES),
     Field("root_provider_uuid", UUID, since=F.CANDIDATES_IN_TREES),
