@@ -171,10 +171,12 @@ def placement_answers(client: Client, version: Version) -> dict[str, Any]:
             return
         status, answer = client.call(step.method, step.path, step.body, version.text)
         assert status < 300, (version, step, answer)
-        example: dict[str, Any] = {} if step.body is None else {"request": step.body}
+        example: dict[str, Any] = {"path": step.path}
+        if step.body is not None:
+            example["request"] = step.body
         if answer is not None:
             example["responses"] = {str(status): answer}
-        if step.route and example:
+        if step.route:
             found[name] = example
 
     for step in steps(version):
@@ -221,7 +223,7 @@ def v1_examples(client: Client) -> dict[str, Any]:
             time.sleep(0.2)
             status, answer = client.call("GET", path)
         assert status == 200, (path, answer)
-        examples[route.name] = {"request": path, "responses": {"200": answer}}
+        examples[route.name] = {"path": path, "responses": {"200": answer}}
     _, examples[ERROR] = client.call("GET", "/plimsoll/v1/providers/node-77")
     return _fixed(examples)
 

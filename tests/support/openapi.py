@@ -44,9 +44,11 @@ class Checker:
         return [*self._of_headers(response, headers), *self._of_body(response, headers, body)]
 
     def _operation(self, method: str, path: str) -> dict[str, Any] | None:
-        operations = next((each for pattern, each in self._patterns if pattern.fullmatch(path)), {})
-        operation: dict[str, Any] | None = operations.get(method.lower())
-        return operation
+        for pattern, operations in self._patterns:
+            if pattern.fullmatch(path):
+                operation: dict[str, Any] | None = operations.get(method.lower())
+                return operation
+        return None
 
     def _resolved(self, part: Any) -> Any:
         while isinstance(part, dict) and "$ref" in part:
@@ -120,14 +122,15 @@ class CheckedApplication:
         self._violations = violations
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        started: list[Any] = []
+        started: list[tuple[int, dict[str, str]]] = []
 
         def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
-            started[:] = [int(status[:3]), {name.lower(): value for name, value in headers}]
+            started.append((int(status[:3]), {name.lower(): value for name, value in headers}))
             return start_response(status, headers, *more)
 
         method, path = environ["REQUEST_METHOD"], environ.get("PATH_INFO", "")
         body = b"".join(self._app(environ, start))
-        found = placement_violations(method, path, *started, body)
+        status, headers = started[-1]
+        found = placement_violations(method, path, status, headers, body)
         self._violations += [f"{method} {path}: {violation}" for violation in found]
         return [body]

@@ -45,8 +45,10 @@ _SUMMARIES |= {
     ): "Delete one inventory of a provider",
 }
 
+EXAMPLE_REQUEST = "x-example-request"
+"""The member of an operation with the method and the path of its example."""
 Examples = Mapping[str, Any]
-"""By the name of a route: the body of the request (`request`) and those of the responses by status (`responses`)."""
+"""By the name of a route: `path` and body (`request`) of a request, and bodies of its `responses` by status."""
 
 
 def routes_at(version: Version) -> Iterator[Route]:
@@ -99,7 +101,7 @@ def placement_document(
 
 def _description(version: Version) -> str:
     added = [feature.history for feature in Feature if feature.version == version.text]
-    news = f" It added: {added[0]}." if added else ""
+    news = f" This version added: {added[0]}." if added else ""
     return (
         f"Every request has the header `openstack-api-version: placement {version}`.{news} HTTP messages that are"
         " malformed, or too long for the server, are refused before they reach the API, with errors that are not listed here."
@@ -119,6 +121,8 @@ def _operation(route: Route, version: Version, examples: Examples) -> dict[str, 
         operation["security"] = []
     else:
         operation["description"] = f"Policy rule: `{route.rule}`."
+    if "path" in example:
+        operation[EXAMPLE_REQUEST] = f"{route.method} {example['path']}"
     if route.body is not None:
         schema = with_descriptions(route.body.schemas.at(version).plain)
         content = content_of(schema, example.get("request"))

@@ -10,7 +10,15 @@ from typing import Any
 
 from plimsoll import __version__
 from plimsoll.api.openapi.parameters import SEGMENT, query_parameters
-from plimsoll.api.openapi.placement import LICENSE, OPENAPI, SECURITY_SCHEMES, TOKEN, Examples, operation_id
+from plimsoll.api.openapi.placement import (
+    EXAMPLE_REQUEST,
+    LICENSE,
+    OPENAPI,
+    SECURITY_SCHEMES,
+    TOKEN,
+    Examples,
+    operation_id,
+)
 from plimsoll.api.openapi.responses import (
     COMMON_HEADERS,
     FIRST_ERROR,
@@ -30,8 +38,6 @@ from plimsoll.api.v1.route import Parameter, V1Route
 from plimsoll.http.request_id import REQUEST_ID_HEADER
 
 PREFIX = "/plimsoll/v1/"
-EXAMPLE_REQUEST = "x-example-request"
-"""The member of an operation with the method and the path of its example."""
 
 _CANDIDATES = next(route for route in ROUTES if route.name == "GET /allocation_candidates")
 _OF_EVERY_ROUTE = (400, 406, 500, 503)
@@ -43,9 +49,9 @@ _HEADERS = COMMON_HEADERS | {
 }
 _NDJSON_TEXT = "One JSON document per line."
 _DESCRIPTION = (
-    "Reads of a Placement service that the Placement API does not have. Each response names the `revision` of the state"
-    " that it shows. Names of providers can be used in place of uuids. HTTP messages that are malformed, or too long for the"
-    " server, are refused before they reach the API, with errors that are not listed here."
+    "Each response names the `revision` of the state that it shows. Names of providers can be used in place of uuids."
+    " HTTP messages that are malformed, or too long for the server, are refused before they reach the API, with errors that"
+    " are not listed here."
 )
 
 
@@ -71,7 +77,7 @@ def v1_document(
         "openapi": OPENAPI,
         "info": {
             "title": "Plimsoll API v1",
-            "summary": "What a Placement service can say beyond the Placement API.",
+            "summary": "Reads of a Placement service beyond the Placement API.",
             "description": _DESCRIPTION,
             "version": __version__,
             "license": LICENSE,
@@ -120,8 +126,8 @@ def _operation(route: V1Route, examples: Examples) -> dict[str, Any]:
     }
     if route.rule is None:
         operation["security"] = []
-    if "request" in example:
-        operation[EXAMPLE_REQUEST] = f"{route.method} {example['request']}"
+    if "path" in example:
+        operation[EXAMPLE_REQUEST] = f"{route.method} {example['path']}"
     return operation
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from plimsoll.api.openapi.page.html import Html, element, html_of, prose
 from plimsoll.api.openapi.page.schemas import json_text, members, value_line
-from plimsoll.api.openapi.v1 import EXAMPLE_REQUEST
+from plimsoll.api.openapi.placement import EXAMPLE_REQUEST
 
 Document = dict[str, Any]
 _FIRST_ERROR = "4"
@@ -98,7 +98,7 @@ def _operation(api: Api, method: str, path: str, operation: Document) -> Html:
         summary,
         element("p", prose(description)) if description else None,
         _parameters(operation.get("parameters", [])),
-        _request(body["content"]["application/json"]) if body else None,
+        _request(body["content"]["application/json"], operation.get(EXAMPLE_REQUEST)) if body else None,
         _responses(api, operation),
         id=api.anchor(operation),
         class_="operation",
@@ -126,28 +126,31 @@ def _described(parameter: Document) -> Document:
     return {**parameter["schema"], "description": description}
 
 
-def _request(content: Document) -> Html:
+def _request(content: Document, line: str | None) -> Html:
     schema = content["schema"]
     return html_of(
         [
             element("h4", "Body"),
             element("p", value_line(schema, required=True)),
             members(schema),
-            _example(content),
+            _example(content, line),
         ]
     )
 
 
-def _example(content: Document, request: str | None = None) -> Html | None:
+def _example(content: Document, line: str | None) -> Html | None:
+    """Show an example after the line of its request."""
     if "example" not in content:
         return None
-    lines = ([request] if request else []) + [json_text(content["example"])]
+    lines = ([line] if line else []) + [json_text(content["example"])]
     return element("pre", "\n\n".join(lines), tabindex="0")
 
 
 def _responses(api: Api, operation: Document) -> Html:
     good = []
     errors = []
+    # The example of a request shows its line.
+    line = None if "requestBody" in operation else operation.get(EXAMPLE_REQUEST)
     for status, reference in operation["responses"].items():
         response = api.resolved(reference)
         title = [element("b", status), " ", response["description"]]
@@ -158,7 +161,7 @@ def _responses(api: Api, operation: Document) -> Html:
         for media_type, content in response.get("content", {}).items():
             schema = api.resolved(content["schema"])
             good.append(element("p", element("code", media_type), " ", value_line(schema, required=False)))
-            good.append(html_of([members(schema), _example(content, operation.get(EXAMPLE_REQUEST))]))
+            good.append(html_of([members(schema), _example(content, line)]))
     return html_of(
         [
             element("h4", "Responses"),

@@ -81,29 +81,29 @@ def _row(name: Html, schema: Schema, required: bool, depth: int) -> Html:
 
 
 def value_line(schema: Schema, *, required: bool) -> Html:
-    """Return type, conditions and description of a value."""
+    """Return type, description and conditions of a value."""
     description = schema.get("description")
     return html_of(
         [
             element("span", type_of(schema), class_="type"),
             element("span", " required", class_="required") if required else None,
-            [[" ", element("code", limit)] for limit in limits_of(schema)],
             [" ", element("span", prose(description), class_="text")] if description else None,
+            [[" ", element("code", limit)] for limit in limits_of(schema)],
         ]
     )
 
 
-def json_text(value: Any, indent: int = 0, room: int = _WIDTH) -> str:
-    """Format JSON: a part that fits into a line takes one line."""
+def json_text(value: Any, indent: int = 0, taken: int = 0) -> str:
+    """Format JSON: a part that fits into a line takes one line. `taken` characters of its first line are used."""
     flat = json.dumps(value, ensure_ascii=False)
-    if len(flat) <= room - indent or not isinstance(value, dict | list) or not value:
+    if len(flat) <= _WIDTH - indent - taken or not isinstance(value, dict | list) or not value:
         return flat
     inner = " " * (indent + 2)
     if isinstance(value, dict):
         named = [(f"{json.dumps(key, ensure_ascii=False)}: ", each) for key, each in value.items()]
-        parts = [inner + name + json_text(each, indent + 2, room - len(name)) for name, each in named]
+        parts = [inner + name + json_text(each, indent + 2, len(name)) for name, each in named]
         opening, closing = "{}"
     else:
-        parts = [inner + json_text(each, indent + 2, room) for each in value]
+        parts = [inner + json_text(each, indent + 2) for each in value]
         opening, closing = "[]"
     return f"{opening}\n" + ",\n".join(parts) + f"\n{' ' * indent}{closing}"
