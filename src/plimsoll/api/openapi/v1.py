@@ -17,6 +17,7 @@ from plimsoll.api.openapi.placement import (
     SECURITY_SCHEMES,
     TOKEN,
     Examples,
+    document_schema,
     operation_id,
 )
 from plimsoll.api.openapi.responses import (
@@ -29,10 +30,9 @@ from plimsoll.api.openapi.responses import (
     ref,
 )
 from plimsoll.api.openapi.texts import STATUSES
-from plimsoll.api.placement.documents.table import DOCUMENTS, EARLY_ERROR, ERROR, UNAUTHORIZED
+from plimsoll.api.placement.documents.table import EARLY_ERROR, ERROR, UNAUTHORIZED
 from plimsoll.api.placement.microversion import HEADER, HIGHEST, SERVICE_TYPE
 from plimsoll.api.placement.routes import ROUTES
-from plimsoll.api.placement.schemas import shape_at
 from plimsoll.api.v1.response import JSON, NOT_MODIFIED
 from plimsoll.api.v1.route import Parameter, V1Route
 from plimsoll.http.request_id import REQUEST_ID_HEADER
@@ -61,7 +61,7 @@ def v1_document(
     """Return the document. `pause` is called after each route."""
     paths: dict[str, Any] = {}
     schemas: dict[str, Any] = {
-        name: shape_at(DOCUMENTS[name], HIGHEST) for name in (ERROR, EARLY_ERROR, UNAUTHORIZED)
+        name: document_schema(name, HIGHEST) for name in (ERROR, EARLY_ERROR, UNAUTHORIZED)
     }
     statuses, tags = set[int](), dict[str, None]()
     for route in routes:

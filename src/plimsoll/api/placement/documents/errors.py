@@ -26,4 +26,17 @@ def _document(*, with_code: bool) -> ObjectSchema:
 ERRORS = _document(with_code=True)
 EARLY_ERRORS = _document(with_code=False)
 """Errors that can occur before the version is negotiated, which has the codes."""
-UNAUTHORIZED = ObjectSchema(Field("message", TEXT), Field("code", TEXT), Field("title", TEXT))
+UNAUTHORIZED = {
+    "anyOf": [
+        ObjectSchema(Field("message", TEXT), Field("code", TEXT), Field("title", TEXT)),
+        ObjectSchema(
+            Field(
+                "error",
+                ObjectSchema(
+                    Field("message", TEXT), Field("code", {"type": "integer"}), Field("title", TEXT)
+                ),
+            )
+        ),
+    ]
+}
+"""The second form is that of keystonemiddleware, for a token that Keystone refuses."""
