@@ -36,7 +36,7 @@ def main() -> int:
 def summary(output: str) -> str:
     """Return the line with the number of test cases."""
     lines = [line.strip() for line in output.splitlines()]
-    return next((line for line in lines if " generated" in line), "no summary")
+    return next((line for line in lines if " generated, " in line), "no summary")
 
 
 if __name__ == "__main__":
