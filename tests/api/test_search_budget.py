@@ -47,8 +47,11 @@ class Permit:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Api]:
-    with api(
-        tmp_path / "db", plimsoll__search_budget=0.1, plimsoll__max_candidates_without_limit=50
+    with api(  # searches that are recorded are logged when they are, see test_unplaced
+        tmp_path / "db",
+        plimsoll__search_budget=0.1,
+        plimsoll__max_candidates_without_limit=50,
+        plimsoll__unplaced_keep=0,
     ) as client:
         host = client.host("10000000-0000-0000-0000-000000000000", VCPU=8)
         for number in range(DEVICES):

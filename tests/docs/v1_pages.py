@@ -29,19 +29,21 @@ from tests.support import sample_cloud
 from tests.support.running import PLIMSOLL, Service
 
 ROOT = Path(__file__).parents[2]
-USUAL_PORT = "8778"
+USUAL_ADDRESS = "127.0.0.1:8778"
 WIDTH = 100
 ASYNCHRONOUS = re.compile(r"/unplaced|\bplimsoll why\b")
 """Answers of these commands appear a moment after the search that they report."""
 ASYNCHRONOUS_SECONDS = 5.0
 HEX = "[0-9a-f]"
 UUID = re.compile(rf"{HEX}{{8}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{12}}")
+FIXED_ETAG = '"5f3a9c1e:63:9d41"'
 FIXED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"\b{HEX}{{8}}:\d+(:[\w.-]+)*"), "5f3a9c1e:63"),
     (
         re.compile(r"\b20\d\d-\d\d-\d\d([T ])\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00|\b)"),
         r"2026-11-18\g<1>12:00:00\g<3>",
     ),
+    (re.compile(r"(?im)^(etag: )[^\r\n]*"), rf"\g<1>{FIXED_ETAG}"),
     (re.compile(r"\b\w{3}, \d\d \w{3} 20\d\d \d\d:\d\d:\d\d GMT"), "Wed, 18 Nov 2026 12:00:00 GMT"),
 )
 FIXED_UUID = "5d9e1c2a-7b64-4e0f-9a31-0c2f6b8d4e55"
@@ -137,7 +139,7 @@ def _cloud_uuids() -> str:
 
 def _execute(command: str, service: Service, status: int) -> tuple[int, str]:
     """Run a command with the port of this service. `$?` is the status of the command before."""
-    port = str(service.port)
+    address = f"127.0.0.1:{service.port}"
     environment = {name: value for name, value in service.environment.items() if not name.startswith("OS_")}
     environment |= {
         "PATH": f"{PLIMSOLL.parent}{os.pathsep}{os.environ['PATH']}",
@@ -145,7 +147,7 @@ def _execute(command: str, service: Service, status: int) -> tuple[int, str]:
         "HOME": str(service.directory),
     }
     ran = subprocess.run(
-        ["bash", "-c", f"(exit {status})\n{command.replace(USUAL_PORT, port)}"],
+        ["bash", "-c", f"(exit {status})\n{command.replace(USUAL_ADDRESS, address)}"],
         env=environment,
         cwd=service.directory,
         stdout=subprocess.PIPE,
@@ -154,7 +156,7 @@ def _execute(command: str, service: Service, status: int) -> tuple[int, str]:
         check=False,
         timeout=60,
     )
-    return ran.returncode, ran.stdout.replace(port, USUAL_PORT).replace("\r\n", "\n")
+    return ran.returncode, ran.stdout.replace(address, USUAL_ADDRESS).replace("\r\n", "\n")
 
 
 def shown(output: str, known: set[str]) -> list[str]:

@@ -160,7 +160,7 @@ def api(database: Path | str, **options: Any) -> Iterator[Api]:
         )
         assert differences(placement.ledger) == []
     finally:
-        placement.ledger.database.dispose()
+        placement.close()
 
 
 class ReusedApi:

@@ -88,8 +88,8 @@ def query_of_options(order: Sequence[str], options: dict[str, Any]) -> str:
 
 def _parameters(name: str, value: str) -> Iterator[tuple[str, str]]:
     if name == "resource":
-        resource_class, found, amount = value.replace(":", "=").partition("=")
-        if not found or not amount.isdecimal():
+        resource_class, _, amount = value.replace(":", "=").partition("=")
+        if not resource_class or not amount.isdecimal():
             raise click.UsageError(f"--resource {value}: the form is CLASS=AMOUNT, such as VCPU=4.")
         yield "resources", f"{resource_class}:{amount}"
     elif name == "required":

@@ -7,13 +7,13 @@ It imports nothing of the service, so a program on another machine can use it.
 
 from __future__ import annotations
 
-from plimsoll.client.connect import NoService, Target, connect
 from plimsoll.client.errors import ClientFailure, RefusedRequest, UnreachableService
-from plimsoll.client.v1_client import Explanation, V1Client
+from plimsoll.client.target import NoService, Target, connect
+from plimsoll.client.v1_client import ExplainedText, V1Client
 
 __all__ = [
     "ClientFailure",
-    "Explanation",
+    "ExplainedText",
     "NoService",
     "RefusedRequest",
     "Target",

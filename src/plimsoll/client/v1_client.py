@@ -15,12 +15,14 @@ from requests.exceptions import RequestException
 
 from plimsoll.client.errors import ClientFailure, UnreachableService, one_line, reason_of, refusal_of
 
+TEXT_OR_ERROR = "text/plain, application/json;q=0.5"
+"""Text, but JSON for errors: an error as text has no fields."""
 VERDICT_HEADER = "plimsoll-verdict"
 """The header with which an explanation as text carries its verdict."""
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class ExplainedText:
     text: str
     verdict: str
     """`found`, `not now` or `never`."""
@@ -32,10 +34,10 @@ class V1Client:
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
 
-    def explain(self, query: str, version: str | None = None) -> Explanation:
+    def explain(self, query: str, version: str | None = None) -> ExplainedText:
         """Return the explanation of a candidates query as text. `version` is the microversion of the query."""
-        answer = self.get(f"explain?{query}", accept="text/plain", version=version)
-        return Explanation(answer.text, answer.headers.get(VERDICT_HEADER, ""))
+        answer = self.get(f"explain?{query}", accept=TEXT_OR_ERROR, version=version)
+        return ExplainedText(answer.text, answer.headers.get(VERDICT_HEADER, ""))
 
     def explain_document(self, query: str, version: str | None = None) -> dict[str, Any]:
         """Return the same explanation as a document."""
@@ -68,7 +70,7 @@ class V1Client:
             answer: Response = self._adapter.get(f"/plimsoll/v1/{path}", headers=headers)
         except exceptions.HttpError as error:  # Keystone's
             raise ClientFailure(f"Authentication failed: {one_line(str(error))}") from error
-        except (exceptions.ConnectFailure, exceptions.DiscoveryFailure, RequestException) as error:
+        except (exceptions.ConnectionError, exceptions.DiscoveryFailure, RequestException) as error:
             raise UnreachableService(reason_of(error)) from error
         except exceptions.CatalogException as error:
             raise ClientFailure(f"The catalog has no such endpoint: {one_line(str(error))}") from error
@@ -85,6 +87,6 @@ class V1Client:
         except ValueError:
             document = None
         refusal = refusal_of(answer.status_code, answer.reason or "", document)
-        if refusal.status == 404 and document is None:
+        if refusal.status == 404 and refusal.detail in ("", "The resource could not be found."):
             return ClientFailure(f"{answer.url.partition('?')[0]} does not exist: is this service Plimsoll?")
         return refusal

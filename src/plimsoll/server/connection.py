@@ -9,6 +9,7 @@ import logging
 import socket
 import sys
 import time
+from collections.abc import Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from plimsoll.server.limits import (
 )
 from plimsoll.server.parser import Request, RequestError, RequestParser
 from plimsoll.server.permits import RequestPermit
-from plimsoll.server.response import format_head, status_line
+from plimsoll.server.response import LAST_CHUNK, chunk, format_head, is_in_pieces, status_line
 
 if TYPE_CHECKING:
     from plimsoll.server.connections import Connections
@@ -257,6 +258,8 @@ class Connection:
                 headers.append(("connection", "close"))
             elif request.version == "1.0":
                 headers.append(("connection", "keep-alive"))
+            if not isinstance(body, bytes):
+                return self._send_pieces(request, body)
             return self._send_response(self._status, headers, body, is_head=is_head)
         except ValueError:
             LOG.exception("The response to %s %s cannot be sent", request.method, environ["PATH_INFO"])
@@ -264,8 +267,11 @@ class Connection:
         finally:
             self._connections.note_large(request.received)
 
-    def _call_application(self, request: Request, environ: dict[str, Any]) -> bytes | None:
-        """Return the body of the response, or None if the application fails."""
+    def _call_application(self, request: Request, environ: dict[str, Any]) -> bytes | Iterable[bytes] | None:
+        """Return the body of the response, or None if the application fails.
+
+        A body that the application computes piece by piece, and whose length it does not declare, is returned as such.
+        """
         app = self._connections.app
         own_permit = RequestPermit(self._connections.permits, self._descriptor)
         environ[permit.ENVIRON_KEY] = own_permit
@@ -275,6 +281,8 @@ class Connection:
             if environ["PATH_INFO"] not in app.immediate_paths and not own_permit.acquire():
                 return self._overloaded()
             result = app(environ, self._start_response)
+            if self._status and not self._written and is_in_pieces(result, self._headers):
+                return result
             try:
                 self._written.extend(result)
             finally:
@@ -329,6 +337,39 @@ class Connection:
             self._send(body)
             self._set_held_bytes(0)
         return goes_on
+
+    def _send_pieces(self, request: Request, pieces: Iterable[bytes]) -> bool:
+        """Send a body piece by piece while it is computed; False if the connection ends with it.
+
+        A client of HTTP/1.0 gets it up to the end of the connection. After a failure of the application the connection is
+        closed, and the end of the body is missing.
+        """
+        is_chunked = request.version != "1.0"
+        if is_chunked:
+            self._headers.append(("transfer-encoding", "chunked"))
+        else:
+            others = [header for header in self._headers if header[0] != "connection"]
+            self._headers = [*others, ("connection", "close")]
+        try:
+            head, goes_on = format_head(self._status, self._headers, None)
+            self._enter(Phase.SENDING)
+            self._send(head)
+            try:
+                for piece in pieces if request.method != "HEAD" else ():
+                    self._send(chunk(piece) if is_chunked else piece)
+                    self._moved += len(piece)
+                    self._moved_at = time.monotonic()
+            except OSError:
+                raise
+            except Exception:
+                LOG.exception("The application failed within the response to %s", request.line)
+                return False
+            self._send(LAST_CHUNK if is_chunked else b"")
+            return goes_on
+        finally:
+            close = getattr(pieces, "close", None)
+            if close is not None:
+                close()
 
     def _send(self, content: bytes) -> None:
         sent = self._socket.send(content)

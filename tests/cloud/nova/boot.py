@@ -57,7 +57,7 @@ functional.PlacementFixture = PlacementAtUrl
 
 
 def context_of(environ: dict[str, Any], **fields: Any) -> context.RequestContext:
-    """Return nova's context for the caller whom keystonemiddleware would describe with these headers."""
+    """Return nova's own context, from the headers that keystonemiddleware would set."""
     environ["HTTP_X_USER_ID"] = environ["HTTP_X_AUTH_USER"]
     environ["HTTP_X_PROJECT_ID"] = environ["HTTP_X_AUTH_PROJECT_ID"]
     return context.RequestContext.from_environ(environ, **fields)
@@ -77,6 +77,8 @@ class Boot(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
         self.boot("small", memory_mb=512)
         self.boot("large", memory_mb=16384)
         self.boot("avx512", memory_mb=512, extra_spec={"trait:HW_CPU_X86_AVX512F": "required"})
+        for name in ("first", "second", "third"):
+            self.boot(name, memory_mb=6144)
 
     def boot(self, name: str, memory_mb: int, **fields: Any) -> None:
         flavor = self._create_flavor(name=name, vcpu=1, memory_mb=memory_mb, disk=1, ephemeral=0, **fields)

@@ -346,7 +346,7 @@ def test_a_response_is_closed_also_if_it_fails(
     connect: Connect, response: ClosableResponse, status: int
 ) -> None:
     def app(_: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        start_response("200 OK", [])
+        start_response("200 OK", [("content-length", "4")])
         return response
 
     client = connect(app)

@@ -14,6 +14,10 @@ REVISION: dict[str, Any] = {
     "pattern": "^[0-9a-f]{8}:[0-9]+$",
     "description": "The state of the database: its epoch and the number of its last change",
 }
+NEXT: dict[str, Any] = {
+    "type": ["string", "null"],
+    "description": "The value of `after` for the next page; null if this is the last one",
+}
 
 
 def object_schema(optional: Mapping[str, Any] | None = None, /, **members: Any) -> dict[str, Any]:

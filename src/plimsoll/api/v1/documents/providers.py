@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from plimsoll.api.v1.documents.parts import AMOUNT, REVISION, UUID, object_schema
+from plimsoll.api.v1.documents.parts import AMOUNT, NEXT, REVISION, UUID, object_schema
 from plimsoll.api.v1.route import Document
 
 INVENTORY = object_schema(
@@ -17,7 +17,8 @@ INVENTORY = object_schema(
     capacity=AMOUNT | {"description": "(total - reserved) * allocation_ratio"},
     used=AMOUNT,
     free=AMOUNT | {"description": "capacity - used; 0 if the inventory is over-full"},
-    largest=AMOUNT | {"description": "The largest amount that a claim can still have"},
+    largest=AMOUNT
+    | {"description": "The largest amount that a claim can still have, by min_unit, max_unit and step_size"},
 )
 
 FIELDS = {
@@ -37,3 +38,7 @@ FIELDS = {
 }
 
 PROVIDER = Document("Provider", object_schema(revision=REVISION, **FIELDS))
+PROVIDERS = Document(
+    "Providers",
+    object_schema(revision=REVISION, providers={"type": "array", "items": object_schema(FIELDS)}, next=NEXT),
+)

@@ -38,7 +38,7 @@ class NoService(ClientFailure):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The options that choose a service. Those that are None are read from the environment."""
+    """The options that choose a service. An option that is None is read from the environment."""
 
     url: str | None = None
     token: str | None = None
