@@ -35,7 +35,7 @@ V1_PATHS = {
     "GET /plimsoll/v1/providers": "/providers?limit=1",
     "GET /plimsoll/v1/providers/{provider}": "/providers/node-01",
     "GET /plimsoll/v1/consumers": "/consumers?limit=2",
-    "GET /plimsoll/v1/consumers/{consumer}": "/consumers/cccccccc-0000-4000-8000-000000000010",
+    "GET /plimsoll/v1/consumers/{uuid}": "/consumers/cccccccc-0000-4000-8000-000000000010",
     "GET /plimsoll/v1/usage": "/usage",
     "GET /plimsoll/v1/fit": "/fit?resources=VCPU:8,MEMORY_MB:16384",
 }

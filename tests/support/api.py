@@ -2,7 +2,7 @@
 
 """Client for the API, called in process without a network, on a real database.
 
-Every response of the Placement API is checked against the OpenAPI document of its version.
+Every response is checked against the OpenAPI document of its API and version.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from plimsoll.runtime.threads import Threads
 from plimsoll.service.placement import Placement
 from plimsoll.storage.database import Database
 from tests.support.databases import SavedRows
-from tests.support.openapi import placement_violations
+from tests.support.openapi import violations
 from tests.support.wsgi import environ
 
 NO_BODY: Any = object()
@@ -85,8 +85,8 @@ class Api:
         response = Response(
             int(started[0].split()[0]), {name.lower(): value for name, value in started[1]}, content
         )
-        violations = placement_violations(method, path, response.status, response.headers, content)
-        assert not violations, (method, path, violations, response)
+        found = violations(method, path, response.status, response.headers, content)
+        assert not found, (method, path, found, response)
         return response
 
     def get(self, path: str, version: str | None = "1.39") -> Response:

@@ -14,7 +14,9 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 import jsonschema_rs
 
 from plimsoll.api.openapi.placement import placement_document
+from plimsoll.api.openapi.v1 import PREFIX, v1_document
 from plimsoll.api.placement.microversion import HEADER, SERVICE_TYPE, VERSIONS
+from plimsoll.api.v1.routes import ROUTES as V1_ROUTES
 
 CONDITIONAL_HEADERS = {"location", "last-modified", "cache-control", "allow", "retry-after", "etag"}
 """Headers that a response has only if they are documented."""
@@ -98,6 +100,18 @@ class Checker:
 def placement_checker(version: str) -> Checker:
     found = next(each for each in VERSIONS if each.text == version)
     return Checker(placement_document(found, {}, "/"))
+
+
+@cache
+def v1_checker() -> Checker:
+    return Checker(v1_document(V1_ROUTES, {}, "/"))
+
+
+def violations(method: str, path: str, status: int, headers: Mapping[str, str], body: bytes) -> list[str]:
+    """Check a response of either API."""
+    if path.startswith(PREFIX):
+        return v1_checker().violations(method, path.partition("?")[0], status, headers, body)
+    return placement_violations(method, path, status, headers, body)
 
 
 def placement_violations(
