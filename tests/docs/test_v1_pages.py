@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from plimsoll.api.v1.routes import ROUTES
 from tests.docs import v1_pages
 
 PAGES = v1_pages.pages()
@@ -47,6 +49,22 @@ def test_three_points_stand_for_any_lines(expected: list[str], answer: list[str]
     assert v1_pages.matches(expected, answer) is equal
 
 
+@pytest.mark.parametrize(
+    ("expected", "written"),
+    [
+        (["old"], ["a", "b", "c", "d"]),
+        (["a", "...", "d"], ["a", "...", "d"]),
+        (["...", "d"], ["...", "d"]),
+        (["old", "b", "..."], ["a", "b", "..."]),
+        (["a", "...", "c", "..."], ["a", "...", "c", "..."]),
+        (["old", "...", "d"], ["a", "b", "c", "d"]),
+        (["d", "...", "a"], ["a", "b", "c", "d"]),
+    ],
+)
+def test_what_a_page_leaves_out_stays_left_out(expected: list[str], written: list[str]) -> None:
+    assert v1_pages.elided(expected, ["a", "b", "c", "d"]) == written
+
+
 def test_values_that_differ_from_run_to_run_are_shown_as_fixed_ones() -> None:
     known = "00000000-0000-4000-8000-000000000001"
     other = "9b0e1f2a-1111-4222-8333-444455556666"
@@ -59,6 +77,24 @@ def test_values_that_differ_from_run_to_run_are_shown_as_fixed_ones() -> None:
         f'  "b": "req-{v1_pages.FIXED_UUID}"',
         "}",
     ]
+
+
+def test_an_entity_tag_is_shown_as_a_fixed_one() -> None:
+    output = 'HTTP/1.1 200 OK\r\nETag: "0badcafe:17:x"\r\nx: y\r\n\r\n{}'.replace("\r\n", "\n")
+    assert v1_pages.shown(output, set()) == [
+        "HTTP/1.1 200 OK",
+        f"ETag: {v1_pages.FIXED_ETAG}",
+        "x: y",
+        "",
+        "{}",
+    ]
+
+
+def test_each_route_has_an_example_in_a_page() -> None:
+    commands = "\n".join(example.command for page in PAGES for example in v1_pages.examples(page))
+    patterns = {route.path: re.sub(r"\\{\w+\\}", r"[^/?\\s]+", re.escape(route.path)) for route in ROUTES}
+    missing = [path for path, pattern in patterns.items() if not re.search(rf"{pattern}(?![\w/])", commands)]
+    assert missing == [], "docs/v1 has no example of these routes"
 
 
 def test_a_wrong_answer_is_reported_with_page_line_and_difference(

@@ -4,7 +4,8 @@
 
 An example is a line `$ command` in a block of kind `console`, and the lines after it are its answer. The pages are those in
 docs/v1; in other pages the kind of a block is `console sample-cloud`. Each page gets a service of its own, `plimsoll
-serve --dev`, with the cloud of tests/support/sample_cloud.py. A line `...` in an answer stands for any lines.
+serve --dev`, with the cloud of tests/support/sample_cloud.py. A line `...` in an answer stands for any lines;
+--write keeps it if the lines around it are the same.
 
 JSON is shown formatted. Revisions, times, request ids and uuids that differ from run to run are shown as fixed ones.
 """
@@ -29,19 +30,21 @@ from tests.support import sample_cloud
 from tests.support.running import PLIMSOLL, Service
 
 ROOT = Path(__file__).parents[2]
-USUAL_PORT = "8778"
+USUAL_ADDRESS = "127.0.0.1:8778"
 WIDTH = 100
 ASYNCHRONOUS = re.compile(r"/unplaced|\bplimsoll why\b")
 """Answers of these commands appear a moment after the search that they report."""
 ASYNCHRONOUS_SECONDS = 5.0
 HEX = "[0-9a-f]"
 UUID = re.compile(rf"{HEX}{{8}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{12}}")
+FIXED_ETAG = '"5f3a9c1e:63:9d41"'
 FIXED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf"\b{HEX}{{8}}:\d+(:[\w.-]+)*"), "5f3a9c1e:63"),
     (
         re.compile(r"\b20\d\d-\d\d-\d\d([T ])\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00|\b)"),
         r"2026-11-18\g<1>12:00:00\g<3>",
     ),
+    (re.compile(r"(?im)^(etag: )[^\r\n]*"), rf"\g<1>{FIXED_ETAG}"),
     (re.compile(r"\b\w{3}, \d\d \w{3} 20\d\d \d\d:\d\d:\d\d GMT"), "Wed, 18 Nov 2026 12:00:00 GMT"),
 )
 FIXED_UUID = "5d9e1c2a-7b64-4e0f-9a31-0c2f6b8d4e55"
@@ -137,7 +140,7 @@ def _cloud_uuids() -> str:
 
 def _execute(command: str, service: Service, status: int) -> tuple[int, str]:
     """Run a command with the port of this service. `$?` is the status of the command before."""
-    port = str(service.port)
+    address = f"127.0.0.1:{service.port}"
     environment = {name: value for name, value in service.environment.items() if not name.startswith("OS_")}
     environment |= {
         "PATH": f"{PLIMSOLL.parent}{os.pathsep}{os.environ['PATH']}",
@@ -145,7 +148,7 @@ def _execute(command: str, service: Service, status: int) -> tuple[int, str]:
         "HOME": str(service.directory),
     }
     ran = subprocess.run(
-        ["bash", "-c", f"(exit {status})\n{command.replace(USUAL_PORT, port)}"],
+        ["bash", "-c", f"(exit {status})\n{command.replace(USUAL_ADDRESS, address)}"],
         env=environment,
         cwd=service.directory,
         stdout=subprocess.PIPE,
@@ -154,7 +157,7 @@ def _execute(command: str, service: Service, status: int) -> tuple[int, str]:
         check=False,
         timeout=60,
     )
-    return ran.returncode, ran.stdout.replace(port, USUAL_PORT).replace("\r\n", "\n")
+    return ran.returncode, ran.stdout.replace(address, USUAL_ADDRESS).replace("\r\n", "\n")
 
 
 def shown(output: str, known: set[str]) -> list[str]:
@@ -206,6 +209,23 @@ def matches(expected: Sequence[str], answer: Sequence[str]) -> bool:
     return re.fullmatch("".join(parts), "".join(f"{line}\n" for line in answer), re.DOTALL) is not None
 
 
+def elided(expected: Sequence[str], answer: Sequence[str]) -> list[str]:
+    """Return an answer with `...` between the same lines as in the expected one, as far as it has these lines."""
+    shortened: list[str] = []
+    position = 0
+    for number, line in enumerate(expected):
+        if line.strip() != "...":
+            continue
+        try:
+            start = answer.index(expected[number - 1], position) + 1 if number else 0
+            end = answer.index(expected[number + 1], start) if number + 1 < len(expected) else len(answer)
+        except ValueError:
+            continue
+        shortened += [*answer[position:start], line]
+        position = end
+    return [*shortened, *answer[position:]]
+
+
 def differences(page: Path) -> list[str]:
     """Return a text for each example of the page with another answer."""
     found = []
@@ -221,7 +241,7 @@ def write(page: Path) -> int:
     lines = page.read_text().splitlines()
     changed = [(example, answer) for example, answer in run(page) if not matches(example.answer, answer)]
     for example, answer in reversed(changed):
-        lines[example.first : example.last] = answer
+        lines[example.first : example.last] = elided(example.answer, answer)
     page.write_text("\n".join(lines) + "\n")
     return len(changed)
 

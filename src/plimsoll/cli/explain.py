@@ -27,7 +27,7 @@ from plimsoll.client import Target, connect
 @click.argument("query", required=False)
 @with_query_options
 @click.option("--provider", metavar="UUID|NAME", help="Why this host, or why not.")
-@click.option("--no-relax", is_flag=True, help="Do not search for changes that would give candidates.")
+@click.option("--no-relax", is_flag=True, help="Do not search for changes and moves that would help.")
 @click.option("--microversion", metavar="1.N", help="The API version of the query. [default: the newest]")
 @click.option("--json", "in_json", is_flag=True, help="Print the whole document as JSON.")
 @asks_service
@@ -57,9 +57,10 @@ def explain(
     """
     address, asked = _query(query, options)
     client = connect(replace(target, url=address) if address and not target.is_chosen() else target)
-    extra = {"provider": provider, "relax": "false" if no_relax else None}
-    given = urlencode({name: value for name, value in extra.items() if value is not None})
-    asked = f"{asked}&{given}" if given else asked
+    extra = {"provider": provider} if provider else {}
+    if no_relax:
+        extra |= {"relax": "false", "make_room": "false"}
+    asked = f"{asked}&{urlencode(extra)}" if extra else asked
     if in_json:
         document = client.explain_document(asked, microversion)
         click.echo(json.dumps(document, indent=2))

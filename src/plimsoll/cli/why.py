@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import click
 
 from plimsoll.cli.service_options import FAILED, STATUS_OF_VERDICT, asks_service
 from plimsoll.cli.text_output import print_text, printable
-from plimsoll.client import Target, connect
+from plimsoll.client import RefusedRequest, Target, V1Client, connect
 
+WIDTH = 96
+"""Columns of a text, as in explanations."""
 MOST_SEARCHES = 5
 """Searches of one request that are shown. A boot of several servers may search several times."""
 
@@ -41,12 +44,10 @@ def why(target: Target, request_id: str) -> int:
             " another service, or too old."
         )
     verdict = ""
-    for search in searches[:MOST_SEARCHES]:
+    for number, search in enumerate(searches[:MOST_SEARCHES]):
+        click.echo("\n" if number else "", nl=False)
         _print_then(search)
-        now = client.explain(search["query"], search.get("microversion"))
-        verdict = now.verdict
-        click.echo("\nNow:")
-        print_text(now.text, verdict)
+        verdict = _print_now(client, search)
     if len(searches) > MOST_SEARCHES:
         click.echo(f"\nand {len(searches) - MOST_SEARCHES} more searches of this request")
     return STATUS_OF_VERDICT.get(verdict, FAILED)
@@ -54,5 +55,23 @@ def why(target: Target, request_id: str) -> int:
 
 def _print_then(search: dict[str, Any]) -> None:
     """Print the search and its reason at that time."""
-    click.echo(printable(f"{search['last_seen']}  {search['query']}"))
-    click.echo(printable(f"Then: {search['summary']}"))
+    then = (search["requests"] or [search])[0]
+    at = then.get("at") or search["last_at"]
+    click.echo(printable(f"Search  {search['query']}"))
+    click.echo(printable(f"Then    {at}, revision {then['revision']}\n"))
+    print_text("\n".join(wrap(then["summary"], WIDTH)), then["verdict"])
+
+
+def _print_now(client: V1Client, search: dict[str, Any]) -> str:
+    """Print the explanation of the same search now. Return its verdict."""
+    click.echo("\nNow\n")
+    try:
+        now = client.explain(search["query"], search["microversion"])
+    except RefusedRequest as error:
+        if error.status != 400:
+            raise
+        # A trait or class was deleted since, or the query was too long to be remembered as a whole.
+        click.echo(printable(f"The search cannot be repeated: {error}"))
+        return str(search["verdict"])
+    print_text(now.text, now.verdict)
+    return now.verdict

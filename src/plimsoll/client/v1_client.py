@@ -15,6 +15,8 @@ from requests.exceptions import RequestException
 
 from plimsoll.client.errors import ClientFailure, UnreachableService, one_line, reason_of, refusal_of
 
+TEXT_OR_ERROR = "text/plain, application/json;q=0.5"
+"""Text, but JSON for errors: an error as text has no fields."""
 VERDICT_HEADER = "plimsoll-verdict"
 """The header with which an explanation as text carries its verdict."""
 
@@ -34,7 +36,7 @@ class V1Client:
 
     def explain(self, query: str, version: str | None = None) -> ExplainedText:
         """Return the explanation of a candidates query as text. `version` is the microversion of the query."""
-        answer = self.get(f"explain?{query}", accept="text/plain", version=version)
+        answer = self.get(f"explain?{query}", accept=TEXT_OR_ERROR, version=version)
         return ExplainedText(answer.text, answer.headers.get(VERDICT_HEADER, ""))
 
     def explain_document(self, query: str, version: str | None = None) -> dict[str, Any]:

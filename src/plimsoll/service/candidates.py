@@ -59,7 +59,9 @@ def find(
             len(found.requests),
             query,
         )
-    if isinstance(found, Candidates) and not len(found.requests) and LOG.isEnabledFor(logging.INFO):
+    # If they are recorded, the first of equal searches is logged when it is.
+    is_logged = placement.unplaced is None and LOG.isEnabledFor(logging.INFO)
+    if is_logged and isinstance(found, Candidates) and not len(found.requests):
         LOG.info("No allocation candidates: %s. Query: %s", _reason(snapshot, request, budget), query)
     return found
 

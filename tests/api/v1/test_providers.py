@@ -13,7 +13,7 @@ import jsonschema_rs
 import pytest
 
 from plimsoll.api.v1.documents.providers import PROVIDER, PROVIDERS
-from plimsoll.api.v1.handlers.providers import MAX_AT_ONCE
+from plimsoll.api.v1.lists import MAX_AT_ONCE
 from plimsoll.http.problems import JSON
 from tests.api.v1.roles import READERS, statuses_by_role
 from tests.support.api import Api, Response, api

@@ -18,11 +18,14 @@ from tests.support.servers.places import free_port
 from tests.unit.client.scripted_server import Scripted, ScriptedServer, error_document
 
 TEXT = "No candidates: of 14 hosts, 9 have too little MEMORY_MB.\n\n  1  MEMORY_MB:8192\n"
+WHY = {"revision": "5f3a9c1e:63", "reason": "x", "verdict": "not now", "summary": "No candidates: then."}
 SEARCH: dict[str, Any] = {
     "query": "resources=VCPU:4",
     "microversion": "1.36",
-    "last_seen": "2026-11-18T12:00:00Z",
-    "summary": "No candidates: then.",
+    "last_at": "2026-11-18T13:00:00Z",
+    **WHY,
+    "summary": "No candidates: the last time.",
+    "requests": [{"at": "2026-11-18T12:00:00Z", **WHY}],
 }
 
 
@@ -58,7 +61,9 @@ def test_the_document_can_be_printed(verdict: str, status: int) -> None:
 def test_options_become_parameters() -> None:
     with ScriptedServer(text("found")) as server:
         run("explain", "--url", server.url, "--resource", "VCPU=4", "--provider", "node 1", "--no-relax")
-    assert server.requests[0][0] == "/plimsoll/v1/explain?resources=VCPU:4&provider=node+1&relax=false"
+    assert server.requests[0][0] == (
+        "/plimsoll/v1/explain?resources=VCPU:4&provider=node+1&relax=false&make_room=false"
+    )
 
 
 def test_a_url_in_the_query_names_the_service_if_nothing_else_does() -> None:
@@ -120,6 +125,22 @@ def test_why_shows_the_reason_then_and_now() -> None:
     ]
     assert server.requests[1][1]["openstack-api-version"] == "placement 1.36"
     assert done.stdout.index("No candidates: then.") < done.stdout.index(TEXT)
+
+
+def test_why_shows_the_search_of_this_request_not_the_last_equal_one() -> None:
+    with ScriptedServer(Scripted(200, {"unplaced": [SEARCH]}), text("not now")) as server:
+        shown = run("why", "--url", server.url, "req-1").stdout
+    assert "2026-11-18T12:00:00Z" in shown
+    assert "the last time" not in shown
+
+
+def test_why_of_a_search_that_is_refused_now_has_the_reason_of_then() -> None:
+    refused = Scripted(400, error_document(400, "Bad Request", "x\n\n No such trait."))
+    with ScriptedServer(Scripted(200, {"unplaced": [SEARCH]}), refused) as server:
+        done = run("why", "--url", server.url, "req-1")
+    assert (done.exit_code, done.stderr) == (3, "")
+    assert "No candidates: then." in done.stdout
+    assert "No such trait." in done.stdout
 
 
 def test_why_exits_with_0_if_the_search_has_candidates_now() -> None:

@@ -29,7 +29,7 @@ def test_an_explanation_has_text_and_verdict() -> None:
     ((path, headers),) = server.requests
     assert path == "/plimsoll/v1/explain?resources=VCPU:4"
     assert headers["x-auth-token"] == "t"
-    assert headers["accept"] == "text/plain"
+    assert headers["accept"].startswith("text/plain, application/json;q=")
     assert headers["openstack-api-version"] == "placement 1.36"
     assert "plimsoll/" in headers["user-agent"]
 

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import World
 from plimsoll.fast_paths import ALL, FastPaths
@@ -19,7 +17,7 @@ from plimsoll.search.explain.explanation import Clause, Explanation, Verdict
 from plimsoll.search.explain.hosts import Hosts
 from plimsoll.search.explain.slot_sets import PARTS
 from plimsoll.search.explain.stories import nearest_hosts, story_of
-from plimsoll.search.find import find_candidates, trace_plan
+from plimsoll.search.find import find_candidates, has_candidates, trace_plan
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import NameMissing
 from plimsoll.search.request import CandidatesRequest, Order
@@ -64,8 +62,8 @@ def explain(
 
 def verdict_of_empty(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> Verdict:
     """Return whether a request without candidates has some in the same cloud without any usage."""
-    found = find_candidates(world, emptied(index), replace(request, limit=1), Order(), budget)
-    return Verdict.NEVER if isinstance(found, NameMissing) or not len(found.requests) else Verdict.NOT_NOW
+    is_served = has_candidates(world, emptied(index), request, budget)
+    return Verdict.NOT_NOW if is_served else Verdict.NEVER
 
 
 def reason_of_none(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> str:
@@ -76,14 +74,18 @@ def reason_of_none(world: World, index: Index, request: CandidatesRequest, budge
 
 
 def _bests(evaluation: Evaluation) -> list[int | None]:
-    """Return, for each clause about an amount that fails somewhere, the best value at these hosts."""
+    """Return, for each clause about an amount, the best value at the hosts that it removes.
+
+    If it removes none, because they fail clauses before it: the best value at the hosts at which it fails.
+    """
     found: list[int | None] = []
-    for clause in evaluation.clauses:
-        best = None
+    before = evaluation.hosts.all
+    for clause, left in zip(evaluation.clauses, evaluation.left(), strict=True):
+        best, removed, before = None, before & ~left, left
         if isinstance(clause.step, PARTS) and clause.failed:
             slot, number = clause.steps[0]
             concerned = evaluation.groups.slots[slot].steps[number].concerned
-            best = facts.best_of(evaluation.hosts, clause.step, concerned, clause.failed)
+            best = facts.best_of(evaluation.hosts, clause.step, concerned, removed or clause.failed)
             evaluation.hosts.budget.check()
         found.append(best)
     return found

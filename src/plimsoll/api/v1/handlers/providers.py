@@ -10,6 +10,7 @@ from plimsoll.api.placement.microversion import HIGHEST
 from plimsoll.api.placement.queries import conditions
 from plimsoll.api.placement.request import accepted
 from plimsoll.api.v1.documents import providers as documents
+from plimsoll.api.v1.lists import list_response
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
 from plimsoll.api.v1.route import Parameter, Route
@@ -19,9 +20,6 @@ from plimsoll.http.problems import LONGEST_QUOTE, PROVIDER_NOT_FOUND, Problem, s
 from plimsoll.search.request import Conditions, ProvidersRequest
 from plimsoll.service.names import find_provider
 from plimsoll.service.provider_list import ProviderQuery, list_providers
-
-MAX_AT_ONCE = 256
-"""Providers in a body that is built at once. A longer list is sent in pieces, while it is encoded."""
 
 
 def show(call: V1Request) -> V1Response:
@@ -37,20 +35,11 @@ def list_all(call: V1Request) -> V1Response:
     unchanged = call.unchanged(etag)
     if unchanged is not None:
         return unchanged
-    snapshot, pause = call.placement.snapshot(), call.pauses()
-    page = accepted(list_providers(snapshot, query, pause))
+    page = accepted(list_providers(call.placement.snapshot(), query, call.pauses()))
     fields = call.values["fields"].split(",") if "fields" in call.values else None
     encode = views.ProviderEncoder(fields, cached=call.placement.settings.fast_paths.json_cache)
-    headers: tuple[tuple[str, str], ...] = ()
-    if call.format == NDJSON:
-        pieces = views.lines(page, encode, pause)
-        headers = (("plimsoll-revision", snapshot.revision),)
-        if page.next is not None:
-            headers += (("plimsoll-next", str(page.next)),)
-    else:
-        pieces = views.providers(page, snapshot.revision, encode, pause)
-    body = b"".join(pieces) if len(page.providers) <= MAX_AT_ONCE else pieces
-    return V1Response(body, content_type=call.format, etag=etag, headers=headers)
+    following = None if page.next is None else str(page.next)
+    return list_response(call, "providers", page.providers, encode, etag=etag, following=following)
 
 
 def _query(call: V1Request) -> ProviderQuery:

@@ -7,20 +7,15 @@ The JSON of a provider is cached until the provider changes: providers are immut
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import orjson
-
+from plimsoll.api.v1.times import format_time
 from plimsoll.bounded_cache import BoundedCache
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.http.response import encode_json
-from plimsoll.service.provider_list import ProviderPage
 
-PROVIDERS_PER_PIECE = 64
-"""Providers that are encoded and sent at a time: about 64 kB."""
 MAX_CACHED_BYTES = 64 << 20
 """Bytes of JSON in the cache: about 50,000 providers."""
 _PROVIDER_BYTES = 256
@@ -29,31 +24,6 @@ _PROVIDER_BYTES = 256
 
 def provider(one: Provider, revision: str) -> bytes:
     return encode_json({"revision": revision} | _shown(one, tuple(MEMBERS)))
-
-
-def providers(
-    page: ProviderPage, revision: str, encode: ProviderEncoder, pause: Callable[[], object]
-) -> Iterator[bytes]:
-    """Yield the document of a list in pieces."""
-    opening = b'{"revision":' + orjson.dumps(revision) + b',"providers":['
-    for some in _batches(page.providers):
-        yield opening + b",".join(encode(some))
-        opening = b","
-        pause()
-    following = None if page.next is None else str(page.next)
-    ending = b'],"next":' + orjson.dumps(following) + b"}"
-    yield ending if page.providers else opening + ending
-
-
-def lines(page: ProviderPage, encode: ProviderEncoder, pause: Callable[[], object]) -> Iterator[bytes]:
-    """Yield one line of JSON for each provider, in pieces of several lines."""
-    for some in _batches(page.providers):
-        yield b"\n".join([*encode(some), b""])
-        pause()
-
-
-def _batches(listed: Sequence[Provider]) -> Iterator[Sequence[Provider]]:
-    return (listed[at : at + PROVIDERS_PER_PIECE] for at in range(0, len(listed), PROVIDERS_PER_PIECE))
 
 
 class ProviderEncoder:
@@ -115,13 +85,6 @@ def _figures(inventory: Inventory, used: int) -> dict[str, Any]:
     }
 
 
-def _time(time: datetime | None) -> str | None:
-    """Return a time in UTC as RFC 3339. Times without a zone are UTC, as in the database."""
-    if time is None:
-        return None
-    return (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 MEMBERS: Mapping[str, Callable[[Provider], Any]] = {
     "uuid": lambda one: one.uuid,
     "name": lambda one: one.name,
@@ -131,6 +94,6 @@ MEMBERS: Mapping[str, Callable[[Provider], Any]] = {
     "inventories": _inventories,
     "traits": Provider.listed_traits,
     "aggregates": lambda one: sorted(one.aggregates),
-    "updated_at": lambda one: _time(one.modified_at),
+    "updated_at": lambda one: format_time(one.modified_at),
 }
 """The members of a provider, in the order of the document."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -16,7 +15,6 @@ from plimsoll.api.v1.views.providers import ProviderEncoder
 from plimsoll.bounded_cache import BoundedCache
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
-from plimsoll.service.provider_list import ProviderPage
 
 HOST = Provider(1, "h", "host", "h", inventories={"VCPU": Inventory(4)}, used={"VCPU": 1})
 
@@ -73,18 +71,3 @@ def test_times_are_in_utc(time: datetime | None, shown: str | None) -> None:
 def test_a_capacity_beyond_64_bits_is_shown() -> None:
     huge = replace(HOST, inventories={"VCPU": Inventory(2**31 - 1, allocation_ratio=1e20)})
     assert json.loads(encoded_by()([huge])[0])["inventories"]["VCPU"]["capacity"] > 2**64
-
-
-@pytest.mark.parametrize("count", [0, 1, 64, 65, 130])
-def test_pieces_together_are_one_document(count: int) -> None:
-    listed = [replace(HOST, uuid=f"h{number}") for number in range(count)]
-    pauses: list[None] = []
-
-    def pieces() -> Iterator[bytes]:
-        return views.providers(
-            ProviderPage(listed, 7), "e:1", encoded_by(["uuid"]), lambda: pauses.append(None)
-        )
-
-    shown = json.loads(b"".join(pieces()))
-    assert shown == {"revision": "e:1", "providers": [{"uuid": each.uuid} for each in listed], "next": "7"}
-    assert len(pauses) == -(-count // 64)
