@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""GET /plimsoll/v1/consumers and /plimsoll/v1/consumers/{consumer}, on each engine."""
+"""GET /plimsoll/v1/consumers and /plimsoll/v1/consumers/{uuid}, on each engine."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def _lines(pages: Iterator[ConsumerPage]) -> Iterator[bytes]:
 
 
 def show(call: V1Request) -> V1Response:
-    uuid = call.params["consumer"]
+    uuid = call.params["uuid"]
     page = consumers.show(call.placement, uuid) if is_uuid(uuid) else None
     found = None if page is None or not page.consumers else page.consumers[0]
     if page is None or found is None or not _is_visible(call, found.consumer.project):
@@ -150,7 +150,7 @@ ROUTES = (
     ),
     Route(
         method="GET",
-        path="/plimsoll/v1/consumers/{consumer}",
+        path="/plimsoll/v1/consumers/{uuid}",
         handler=show,
         rule="plimsoll:consumers:show",
         summary="Show a consumer with everything it holds",
