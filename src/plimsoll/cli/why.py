@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -12,6 +13,8 @@ from plimsoll.cli.service_options import FAILED, STATUS_OF_VERDICT, asks_service
 from plimsoll.cli.text_output import print_text, printable
 from plimsoll.client import RefusedRequest, Target, V1Client, connect
 
+WIDTH = 96
+"""Columns of a text, as in explanations."""
 MOST_SEARCHES = 5
 """Searches of one request that are shown. A boot of several servers may search several times."""
 
@@ -54,14 +57,14 @@ def _print_then(search: dict[str, Any]) -> None:
     """Print the search and its reason at that time."""
     then = (search["requests"] or [search])[0]
     at = then.get("at") or search["last_at"]
-    click.echo(printable(f"Search   {search['query']}"))
-    click.echo(printable(f"Then     {at}, revision {then['revision']}"))
-    print_text(then["summary"], then["verdict"])
+    click.echo(printable(f"Search  {search['query']}"))
+    click.echo(printable(f"Then    {at}, revision {then['revision']}\n"))
+    print_text("\n".join(wrap(then["summary"], WIDTH)), then["verdict"])
 
 
 def _print_now(client: V1Client, search: dict[str, Any]) -> str:
     """Print the explanation of the same search now. Return its verdict."""
-    click.echo("\nNow")
+    click.echo("\nNow\n")
     try:
         now = client.explain(search["query"], search["microversion"])
     except RefusedRequest as error:

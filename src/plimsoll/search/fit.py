@@ -17,7 +17,8 @@ import numpy as np
 from plimsoll.domain.values import unhashable_value
 from plimsoll.search.budget import Budget, BudgetExceeded
 from plimsoll.search.fit_bound import free_by_row, upper_bound
-from plimsoll.search.index.bitset import Numbers, mask_of, numbers_of
+from plimsoll.search.free_by_host import best_by_host
+from plimsoll.search.index.bitset import Numbers, mask_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.repeated_search import MAX_COUNTED, RepeatedSearch, host_by_candidate
 from plimsoll.search.request import CandidatesRequest
@@ -150,19 +151,6 @@ def _limits(
     limits = {}
     for name in free:
         amounts = [group.resources[name] for group in request.groups if name in group.resources]
-        best = _best_by_host(index, name, free[name], budget)
+        best = best_by_host(index, name, free[name], budget)
         limits[name] = int((best[hosts] < (sum(amounts) if index.flat else max(amounts))).sum())
     return dict(sorted(limits.items(), key=lambda item: -item[1]))
-
-
-def _best_by_host(index: Index, resource_class: str, free: Numbers, budget: Budget) -> Numbers:
-    """Return, by root, the largest free amount of a provider of the host, or of a sharing provider that serves it."""
-    column = index.class_column(resource_class)
-    best = np.full(index.size, -1, np.int64)
-    rows = numbers_of(column.rows, index.size)
-    np.maximum.at(best, index.root_by_row()[rows], free[rows])
-    for row in numbers_of(column.rows & index.sharing, index.size).tolist():
-        budget.pause_if_due()
-        served = mask_of(index.anchors(row), index.size)
-        best[served] = np.maximum(best[served], free[row])
-    return best

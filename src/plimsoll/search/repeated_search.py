@@ -42,7 +42,7 @@ class RepeatedSearch:
         self.world = world
         self.budget = budget
         self._left = max_searches
-        self._fast_paths = fast_paths
+        self.fast_paths = fast_paths
 
     def find(self, index: Index, request: CandidatesRequest, limit: int | None) -> Candidates | None:
         """Return the candidates, up to the limit, or None if there are none. Raises BudgetExceeded."""
@@ -51,7 +51,7 @@ class RepeatedSearch:
         self._left -= 1
         self.budget.check()
         limited = replace(request, limit=limit)
-        found = find_candidates(self.world, index, limited, Order(), self.budget, fast_paths=self._fast_paths)
+        found = find_candidates(self.world, index, limited, Order(), self.budget, fast_paths=self.fast_paths)
         return found if isinstance(found, Candidates) and len(found.requests) else None
 
     def is_served(self, index: Index, request: CandidatesRequest) -> bool:

@@ -37,6 +37,8 @@ class ClauseSets:
     """The filter, for a clause of a single provider."""
     steps: tuple[tuple[int, int], ...] = ()
     """Where the filter is applied: numbers of the slot and of the filter in it."""
+    rule_slots: tuple[int, ...] = ()
+    """For a rule between slots: their numbers."""
     trait_item: int | None = None
     """For a required trait of a group that several providers serve: its number."""
 

@@ -156,7 +156,7 @@ def evaluate_rules(
         # Where all rules hold, each does; a single rule that does not hold is the reason that there is no choice.
         open_hosts = hosts & ~with_choice & (~served if len(rules) == 1 else -1)
         met = (hosts & with_choice) | hosts_with_choice(found, rule.only, open_hosts)
-        clauses.append(ClauseSets(rule.reason, None, rule.asked, met, hosts & ~met))
+        clauses.append(ClauseSets(rule.reason, None, rule.asked, met, hosts & ~met, rule_slots=rule.slots))
         found.hosts.budget.check()
     if len(rules) > 1:
         together = served & ~union(clause.failed for clause in clauses)

@@ -47,13 +47,13 @@ def _of_found(evaluation: Evaluation, bests: Sequence[int | None]) -> str:
 
 
 def _removed(evaluation: Evaluation) -> list[tuple[int, int]]:
-    """Return the clauses that remove hosts, with the number of these hosts, most first."""
+    """Return the clauses that remove hosts, with the number of these hosts: most first, then the nearest to success."""
     before, removed = evaluation.hosts.all, []
     for number, left in enumerate(evaluation.left()):
         if count := (before & ~left).bit_count():
             removed.append((number, count))
         before = left
-    return sorted(removed, key=lambda each: -each[1])
+    return sorted(removed, key=lambda each: (-each[1], -each[0]))
 
 
 def _phrases(evaluation: Evaluation, removed: Sequence[tuple[int, int]], bests: Sequence[int | None]) -> str:
@@ -70,6 +70,4 @@ def _phrase(evaluation: Evaluation, number: int, bests: Sequence[int | None], *,
     clause = evaluation.clauses[number]
     words = predicate(clause, bests[number], many=many)
     suffixes = {each.group for each in evaluation.clauses if each.group is not None}
-    if clause.group is None or len(suffixes) == 1:
-        return words
-    return f"{words} ({f'group {clause.group}' if clause.group else 'the group without suffix'})"
+    return f"{words} (group {clause.group})" if clause.group and len(suffixes) > 1 else words

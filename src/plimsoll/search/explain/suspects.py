@@ -69,14 +69,16 @@ def _over_full(evaluation: Evaluation) -> Iterator[str]:
         if isinstance(clause.step, filters.HasFree | filters.FitsCapacity) and clause.failed:
             name = clause.step.resource_class
             failed[name] = failed.get(name, 0) | clause.failed
+    names_by_hosts: dict[RowSet, list[str]] = {}
     for name, hosts in failed.items():
         column = index.class_column(name)
-        over_full = index.roots_of(column.rows & ~column.rows_with_free(0)) & hosts
-        if over_full:
-            yield (
-                f"{_named(evaluation, over_full)}: more {name} is used than the capacity. The inventory was"
-                " reduced, or its ratio or reserved amount was changed."
-            )
+        if over_full := index.roots_of(column.rows & ~column.rows_with_free(0)) & hosts:
+            names_by_hosts.setdefault(over_full, []).append(name)
+    for over_full, names in names_by_hosts.items():
+        yield (
+            f"{_named(evaluation, over_full)}: over-full, more {' and '.join(names)} is used than the capacity."
+            " The inventory was reduced after it was allocated."
+        )
 
 
 def _without_inventory(evaluation: Evaluation) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from plimsoll.api.v1.documents.parts import AMOUNT, REVISION, UUID, object_schema
+from plimsoll.api.v1.documents.relax import EXCLUSION, RELAXATION, ROOM
 from plimsoll.api.v1.route import Document
 
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -74,13 +75,6 @@ _OBSTACLE = object_schema(
     {"provider": _PROVIDER, "facts": _FACTS}, clause=_COUNT, reason=_REASON, group=_GROUP, text=_TEXT
 )
 _HOST = object_schema(uuid=UUID, name=_TEXT, obstacles={"type": "array", "items": _OBSTACLE})
-_RELAXATION = object_schema(
-    text=_TEXT,
-    query=_TEXT,
-    hosts=_COUNT,
-    candidates=_COUNT,
-    is_exact={"type": "boolean", "description": "False: at least as many"},
-)
 
 EXPLANATION = Document(
     "Explanation",
@@ -97,6 +91,10 @@ EXPLANATION = Document(
         examples={"type": "array", "items": _HOST},
         more_hosts=_COUNT,
         notes={"type": "array", "items": _TEXT},
-        relax={"type": "array", "items": _RELAXATION},
+        relax={"type": "array", "items": RELAXATION},
+        relax_is_complete={"type": "boolean", "description": "False: not all changes were tried"},
+        never_together={"type": "array", "items": EXCLUSION},
+        make_room={"type": "array", "items": ROOM},
+        make_room_is_complete={"type": "boolean", "description": "False: not all hosts were tried"},
     ),
 )

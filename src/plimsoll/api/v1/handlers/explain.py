@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 from plimsoll.api.placement.errors import Refused, problem_of
 from plimsoll.api.placement.queries.candidates import candidates_request
 from plimsoll.api.placement.request import accepted
@@ -13,13 +15,16 @@ from plimsoll.api.v1.response import JSON, TEXT, V1Response
 from plimsoll.api.v1.route import Parameter, Route
 from plimsoll.api.v1.views import explain as views
 from plimsoll.api.v1.views import explain_text
+from plimsoll.api.v1.views.make_room import ShownRooms
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
 from plimsoll.domain.world import World
 from plimsoll.http.problems import LONGEST_QUOTE, PROVIDER_NOT_FOUND, Problem, shorten
+from plimsoll.search.explain.explanation import Verdict
 from plimsoll.search.explain.suspects import near_names
 from plimsoll.service import candidates
 from plimsoll.service.explain import Suggestions, explain_search, suggest
+from plimsoll.service.make_room import Rooms, find_rooms
 from plimsoll.service.names import find_provider
 
 _REFUSALS_AS_OF = "GET /allocation_candidates"
@@ -30,7 +35,9 @@ VERDICT_HEADER = "plimsoll-verdict"
 def show(call: V1Request) -> V1Response:
     request = candidates_request(call.candidates_query, call.version)
     provider = _provider(call)
-    etag = call.etag(str(call.version))
+    # Which consumers are shown depends on the caller's project.
+    project = None if call.sees_all_projects else call.caller.project_id or ""
+    etag = call.etag(str(call.version), "all" if project is None else f"{crc32(project.encode()):x}")
     unchanged = call.unchanged(etag)
     if unchanged is not None:
         return unchanged
@@ -45,12 +52,21 @@ def show(call: V1Request) -> V1Response:
     if call.values["relax"]:
         outcome = suggest(call.placement, request, explained, permit.pause, permit.is_client_gone)
         suggestions = accepted(outcome)
+    rooms = Rooms()
+    if call.values["make_room"] and explained.verdict == Verdict.NOT_NOW:
+        rooms = accepted(find_rooms(call.placement, request, permit.pause, permit.is_client_gone))
+    snapshot = call.placement.snapshot()
     answer = views.Answer(
-        call.placement.snapshot().revision, call.candidates_query, request, explained, suggestions
+        snapshot.revision,
+        call.candidates_query,
+        request,
+        explained,
+        suggestions,
+        ShownRooms(rooms, snapshot.world, project),
     )
     headers = ((VERDICT_HEADER, str(explained.verdict)),)
     body = explain_text.text(answer).encode() if call.format == TEXT else views.explanation(answer)
-    is_final = explained.is_complete and suggestions.is_complete
+    is_final = explained.is_complete and suggestions.is_complete and not rooms.is_cut_short
     return V1Response(body, content_type=call.format, etag=etag if is_final else None, headers=headers)
 
 
@@ -104,7 +120,7 @@ ROUTES = (
                 "make_room", "Whether to search for consumers that could be moved to make room.", _SWITCH
             ),
         ),
-        returns={200: documents.EXPLANATION},
+        returns={200: documents.EXPLANATION, 404: None},
         formats=(JSON, TEXT),
         candidates_query=True,
     ),

@@ -9,11 +9,10 @@ from typing import Any
 
 import orjson
 
-from plimsoll.api.placement.queries.changed_query import changed_query
-from plimsoll.api.v1.views.changes import sentence
+from plimsoll.api.v1.views.make_room import ShownRooms
+from plimsoll.api.v1.views.relax import exclusion, relaxation
 from plimsoll.domain.values import unhashable_value
 from plimsoll.search.explain.explanation import Clause, Explanation, HostStory, Obstacle
-from plimsoll.search.relax.relaxations import Relaxation
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.service.explain import Suggestions
 
@@ -27,6 +26,7 @@ class Answer:
     request: CandidatesRequest
     explained: Explanation
     suggestions: Suggestions
+    rooms: ShownRooms
 
 
 def explanation(answer: Answer) -> bytes:
@@ -43,7 +43,11 @@ def explanation(answer: Answer) -> bytes:
         "examples": list(map(_host, explained.examples)),
         "more_hosts": explained.more_hosts,
         "notes": list(explained.notes),
-        "relax": [_relaxation(answer, each) for each in answer.suggestions.relaxations],
+        "relax": [relaxation(each, answer.query, answer.request) for each in answer.suggestions.relaxations],
+        "relax_is_complete": answer.suggestions.is_complete,
+        "never_together": list(map(exclusion, answer.suggestions.exclusions)),
+        "make_room": answer.rooms.documents(),
+        "make_room_is_complete": answer.rooms.rooms.is_complete,
     }
     if explained.host is not None:
         document["provider"] = _host(explained.host)
@@ -75,13 +79,3 @@ def _obstacle(obstacle: Obstacle) -> dict[str, Any]:
     if obstacle.facts is not None:
         document["facts"] = asdict(obstacle.facts)
     return document
-
-
-def _relaxation(answer: Answer, each: Relaxation) -> dict[str, Any]:
-    return {
-        "text": sentence(each),
-        "query": changed_query(answer.query, answer.request, each.request),
-        "hosts": each.found.hosts,
-        "candidates": each.found.candidates,
-        "is_exact": each.found.is_exact,
-    }

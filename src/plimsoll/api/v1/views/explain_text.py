@@ -9,7 +9,9 @@ from textwrap import wrap
 
 from plimsoll.api.v1.views.changes import sentence
 from plimsoll.api.v1.views.explain import Answer
-from plimsoll.search.explain.explanation import Clause, Explanation, HostStory, Verdict
+from plimsoll.api.v1.views.relax import exclusion_text
+from plimsoll.search.explain.explanation import Clause, Explanation, HostStory, Obstacle, Verdict
+from plimsoll.search.explain.wording import listed
 
 WIDTH = 96
 _ASKED = 44
@@ -84,18 +86,21 @@ def _story(story: HostStory, indent: str = "") -> Iterator[str]:
         yield f"{indent}{story.name} ({story.uuid}) has candidates."
         return
     yield f"{indent}{story.name} ({story.uuid})"
+    for words, obstacles in _by_words(story).items():
+        suffixes = [obstacle.group for obstacle in obstacles if obstacle.group]
+        groups = f" (group{'s' if len(suffixes) > 1 else ''} {listed(suffixes)})" if suffixes else ""
+        yield from _wrapped(f"{words}{groups}", f"{indent}  #{obstacles[0].clause:<3} ", f"{indent}       ")
+
+
+def _by_words(story: HostStory) -> dict[str, list[Obstacle]]:
+    """Return the obstacles of a host by their words: equal groups have equal ones."""
+    found: dict[str, list[Obstacle]] = {}
     for obstacle in story.obstacles:
-        group = f" (group {obstacle.group})" if obstacle.group else ""
         where = ""
-        if (
-            obstacle.facts is not None
-            and obstacle.provider is not None
-            and obstacle.provider[0] != story.uuid
-        ):
+        if obstacle.facts is not None and obstacle.provider and obstacle.provider[0] != story.uuid:
             where = f" on {obstacle.provider[1]}"
-        yield from _wrapped(
-            f"{obstacle.text}{where}{group}", f"{indent}  #{obstacle.clause:<3} ", f"{indent}       "
-        )
+        found.setdefault(f"{obstacle.text}{where}", []).append(obstacle)
+    return found
 
 
 def _suggestions(answer: Answer) -> Iterator[str]:
@@ -103,6 +108,8 @@ def _suggestions(answer: Answer) -> Iterator[str]:
     yield from _section(
         "Changes that would give candidates", [sentence(each) for each in suggestions.relaxations]
     )
+    yield from _section("Never together", [exclusion_text(each) for each in suggestions.exclusions])
+    yield from _section("Moves that would make room", list(answer.rooms.texts()))
 
 
 def _section(title: str, items: tuple[str, ...] | list[str]) -> Iterator[str]:
