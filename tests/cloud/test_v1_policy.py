@@ -19,7 +19,7 @@ WITH_RULE = pytest.mark.parametrize(
     "route", [route for route in ROUTES if route.rule is not None], ids=lambda route: route.name
 )
 HOST, CONSUMER = str(uuid4()), str(uuid4())
-IN_PATHS = {"{provider}": HOST, "{consumer}": CONSUMER}
+IN_PATHS = {"{provider}": HOST, "{uuid}": CONSUMER}
 ALLOWED = {
     "admin": True,
     "service": True,
