@@ -8,10 +8,10 @@ from plimsoll.api.v1.handlers import consumers, explain, fit, providers, unplace
 from plimsoll.api.v1.route import V1Route
 
 ROUTES: tuple[V1Route, ...] = (
-    *consumers.ROUTES,
     *explain.ROUTES,
-    *fit.ROUTES,
-    *providers.ROUTES,
     *unplaced.ROUTES,
+    *providers.ROUTES,
+    *consumers.ROUTES,
     *usage.ROUTES,
+    *fit.ROUTES,
 )
