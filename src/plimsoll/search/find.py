@@ -12,6 +12,7 @@ from plimsoll.domain.world import World
 from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.search.budget import Budget
 from plimsoll.search.combine.assemble import slots_with_resources, sum_resources, uniform_parts
+from plimsoll.search.combine.exists import anchors_with_choice
 from plimsoll.search.combine.order import find_choices
 from plimsoll.search.index.bitset import Numbers, numbers_of
 from plimsoll.search.index.index import Index
@@ -84,6 +85,12 @@ def _plan(
         else:
             parts.append(part)
     return None if has_ended else plan_request(index, request, parts, budget, trace)
+
+
+def has_candidates(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> bool:
+    """Return whether a search finds a candidate. Unknown names are like names that no provider has."""
+    plan = _plan(world, index, request, budget)
+    return isinstance(plan, Plan) and bool(anchors_with_choice(index, plan, budget))
 
 
 def trace_plan(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> Trace:

@@ -19,13 +19,13 @@ from plimsoll.search.repeated_search import RepeatedSearch
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.search.slots import Slot
 
-_MAX_FREE = 1 << 40
+MAX_FREE = 1 << 40
 """Larger free amounts, of inventories with an absurd ratio, count as this much, so that sums do not overflow."""
 
 
 def free_by_row(index: Index, resource_class: str) -> Numbers:
     """Return the free amount of each row; values of rows without the class are undefined."""
-    return np.minimum(index.class_column(resource_class).free_by_row(index.size), _MAX_FREE)
+    return np.minimum(index.class_column(resource_class).free_by_row(index.size), MAX_FREE)
 
 
 def upper_bound(search: RepeatedSearch, index: Index, request: CandidatesRequest) -> int:

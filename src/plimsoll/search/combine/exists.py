@@ -2,8 +2,8 @@
 
 """Find the trees that have at least one choice, without enumerating the choices.
 
-Uses the same tables and the same backtracking as the enumeration, with few partial choices per tree. A tree that was
-truncated and has no choice yet is backtracked up to its first choice.
+Uses the same tables and the same backtracking as the enumeration, with few partial choices per tree. Trees that were
+truncated and have no choice yet are joined again with all partial choices, or backtracked if these are too many.
 """
 
 from __future__ import annotations
@@ -31,27 +31,29 @@ def anchors_with_choice(index: Index, plan: Plan, budget: Budget) -> RowSet:
     if index.flat or not anchors:
         return anchors
     enumeration = order.Enumeration(index, plan, None, budget, shape_memo=True)
-    found = NONE
-    numbers = numbers_of(anchors, index.size)
-    batch = enumeration.largest_batch(numbers)
-    for start in range(0, len(numbers), batch):
-        for here, part in enumeration.join_in_parts(
-            numbers[start : start + batch], _WIDTH, enumeration.max_partial
-        ):
-            if part is None:
-                found |= _backtracked(index, plan, here, budget)
-                continue
-            has_choice = part.has_choice
-            found |= rows_of_numbers(here[has_choice], index.size)
-            found |= _backtracked(index, plan, here[part.truncated & ~has_choice], budget)
-            budget.check()
+    found, numbers = NONE, numbers_of(anchors, index.size)
+    for width in (_WIDTH, None):
+        truncated: list[Numbers] = []
+        batch = enumeration.largest_batch(numbers)
+        for start in range(0, len(numbers), batch):
+            for here, part in enumeration.join_in_parts(
+                numbers[start : start + batch], width, enumeration.max_partial
+            ):
+                if part is None:
+                    found |= _backtracked(index, plan, here, budget)
+                else:
+                    has_choice = part.has_choice
+                    found |= rows_of_numbers(here[has_choice], index.size)
+                    truncated.append(here[part.truncated & ~has_choice])
+                budget.check()
+        numbers = np.concatenate(truncated) if truncated else numbers[:0]
+        if not len(numbers):
+            break
     return found
 
 
 def _backtracked(index: Index, plan: Plan, anchors: Numbers, budget: Budget) -> RowSet:
     """Return those of the anchors at which backtracking finds a choice."""
-    if not len(anchors):
-        return NONE
     options = options_at(index, plan, anchors, budget)
     combiner = Combiner(index, plan, budget)
     found = [

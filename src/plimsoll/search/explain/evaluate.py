@@ -128,7 +128,12 @@ class _Removals:
         alone = clause.failed & ~self.twice
         if clause.is_of_root:
             return alone & self.evaluation.with_choice
+        is_missing = isinstance(clause.step, HasInventory) and clause.reason != SHARING
+        if self.hosts.index.flat and not self.evaluation.rules and not is_missing:
+            return alone  # the host is the only provider: without this clause it meets all
         hosts = self.hosts.all & (alone | ~self.once) & ~self.evaluation.found
+        if not hosts:
+            return NONE
         plan = self.evaluation.plan
         if clause.trait_item is not None:
             kept = list(plan.required_traits)
@@ -136,7 +141,6 @@ class _Removals:
             return hosts_with_choice(self.groups, replace(plan, required_traits=tuple(kept)), hosts)
         if clause.reason in _OF_ROOM and clause.resource_class in self.contended:
             return NONE  # the rule about the amounts of several groups on one provider forbids the same
-        is_missing = isinstance(clause.step, HasInventory) and clause.reason != SHARING
         hosts &= alone if is_missing else self._changed(clause)
         if not hosts:
             return NONE

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import World
 from plimsoll.fast_paths import ALL, FastPaths
@@ -19,7 +17,7 @@ from plimsoll.search.explain.explanation import Clause, Explanation, Verdict
 from plimsoll.search.explain.hosts import Hosts
 from plimsoll.search.explain.slot_sets import PARTS
 from plimsoll.search.explain.stories import nearest_hosts, story_of
-from plimsoll.search.find import find_candidates, trace_plan
+from plimsoll.search.find import find_candidates, has_candidates, trace_plan
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import NameMissing
 from plimsoll.search.request import CandidatesRequest, Order
@@ -64,8 +62,8 @@ def explain(
 
 def verdict_of_empty(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> Verdict:
     """Return whether a request without candidates has some in the same cloud without any usage."""
-    found = find_candidates(world, emptied(index), replace(request, limit=1), Order(), budget)
-    return Verdict.NEVER if isinstance(found, NameMissing) or not len(found.requests) else Verdict.NOT_NOW
+    is_served = has_candidates(world, emptied(index), request, budget)
+    return Verdict.NOT_NOW if is_served else Verdict.NEVER
 
 
 def reason_of_none(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> str:

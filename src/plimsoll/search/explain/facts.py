@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plimsoll.domain.provider import Provider
 from plimsoll.search import filters
 from plimsoll.search.explain.explanation import InventoryFacts
 from plimsoll.search.explain.hosts import Hosts
 from plimsoll.search.filters import Part
-from plimsoll.search.index.bitset import RowSet, numbers_of, rows_of
+from plimsoll.search.index.bitset import Numbers, RowSet, mask_of, numbers_of, rows_of
 
 _LOWEST_IS_BEST = filters.AboveMinUnit | filters.MatchesStepSize
 
@@ -81,22 +82,20 @@ def best_of(hosts: Hosts, step: Part, concerned: RowSet, at: RowSet) -> int | No
     return int(values.min() if isinstance(step, _LOWEST_IS_BEST) else values.max())
 
 
-def shortfalls(
-    hosts: Hosts, step: Part, amount: int, at: RowSet
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return by row of the root how much is missing at each of these hosts, as a part of the amount; 0 elsewhere."""
+def shortfalls(hosts: Hosts, step: Part, at: RowSet, numbers: Numbers) -> NDArray[np.float64]:
+    """Return how much is missing at each of `numbers`, as a part of the amount; 0 at hosts that are not in `at`."""
     index = hosts.index
-    missing = np.zeros(index.size)
-    roots = numbers_of(at, index.size)
+    is_missing = mask_of(at, index.size)[numbers]
     if isinstance(step, _LOWEST_IS_BEST | filters.HasInventory):
-        missing[roots] = 1.0
-        return missing
+        return is_missing.astype(np.float64)
     column = index.class_column(step.resource_class)
-    rows = numbers_of(index.rows_of_trees(at) & column.rows, index.size)
-    best = np.zeros(index.size)
-    np.maximum.at(best, index.root_by_row()[rows], column.values_by_row(step.reason, index.size)[rows])
-    missing[roots] = np.clip((amount - best[roots]) / amount, 0.0, 1.0)
-    return missing
+    values = column.values_by_row(step.reason, index.size)
+    if index.children:
+        rows = numbers_of(index.rows_of_trees(at) & column.rows, index.size)
+        best = np.zeros(index.size, np.int64)
+        np.maximum.at(best, index.root_by_row()[rows], values[rows])
+        values = best
+    return np.clip((step.amount - values[numbers]) / step.amount, 0.0, 1.0) * is_missing
 
 
 def rows_without_any_inventory(hosts: Hosts) -> RowSet:

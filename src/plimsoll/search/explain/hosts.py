@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from plimsoll.search.budget import Budget
+from plimsoll.search.filters import Filter
 from plimsoll.search.index.bitset import RowSet, numbers_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.slots import Supply
@@ -19,7 +20,15 @@ class Hosts:
         self.all = index.trees.root_rows
         self._served: dict[int, RowSet] = {}
         self._of: dict[tuple[RowSet, RowSet], RowSet] = {}
+        self._passing: dict[Filter, RowSet] = {}
         self._supplies: dict[tuple[RowSet, RowSet, RowSet, bool], Supply] = {}
+
+    def rows_passing(self, step: Filter) -> RowSet:
+        """Return all rows that meet a condition. Groups often have the same ones."""
+        rows = self._passing.get(step)
+        if rows is None:
+            rows = self._passing[step] = step.keep(self.index, self.index.live)
+        return rows
 
     def served_by(self, row: int) -> RowSet:
         """Return the hosts of other trees that a sharing provider serves."""

@@ -59,14 +59,16 @@ class SlotSets:
         self.is_whole_group = report.is_whole_group
         having_all = _rows_with_classes(hosts.index, report.resources)
         self.steps = [self._sets_of(each.step, having_all) for each in report.filters]
-        assert not report.filters or self.rows(frozenset())[0] == report.filters[-1].after, "other rows"
+        self.all_rows = self.rows(frozenset())
+        """Own rows, sharing providers and allowed hosts that pass all filters."""
+        assert not report.filters or self.all_rows[0] == report.filters[-1].after, "other rows"
 
     def _sets_of(self, step: Filter, having_all: RowSet) -> StepSets:
         index = self.hosts.index
-        own = step.keep(index, index.live)
+        own = self.hosts.rows_passing(step)
         concerned = allowed_rows = index.live
         if isinstance(step, PARTS):
-            concerned = _rows_concerned(index, step)
+            concerned = _rows_concerned(self.hosts, step)
             own |= index.live & ~concerned
         elif isinstance(step, NEGATIVE):
             # Some provider without any of the resources always lacks a trait: it says nothing about the host.
@@ -97,7 +99,7 @@ class SlotSets:
 
     def changed_hosts(self, removed: frozenset[int]) -> RowSet:
         """Return the hosts at which the slot has more options without these filters."""
-        own, sharing, allowed = self.rows(frozenset())
+        own, sharing, allowed = self.all_rows
         more_own, more_sharing, more_allowed = self.rows(removed)
         found = self.hosts.of(more_own & ~own, more_sharing & ~sharing)
         return found | self.hosts.all & more_allowed & ~allowed
@@ -118,11 +120,10 @@ def _rows_with_classes(index: Index, resources: Mapping[str, int]) -> RowSet:
     return rows
 
 
-def _rows_concerned(index: Index, step: filters.Part) -> RowSet:
+def _rows_concerned(hosts: Hosts, step: filters.Part) -> RowSet:
     """Return the rows of which a part of the capacity rule is asked: not twice for what is wrong once."""
     if isinstance(step, filters.HasInventory):
-        return index.live
-    rows = index.class_column(step.resource_class).rows
+        return hosts.index.live
     if isinstance(step, filters.HasFree):
-        return filters.FitsCapacity(step.resource_class, step.amount).keep(index, rows)
-    return rows
+        return hosts.rows_passing(filters.FitsCapacity(step.resource_class, step.amount))
+    return hosts.index.class_column(step.resource_class).rows

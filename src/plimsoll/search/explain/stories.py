@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from plimsoll.search.explain.clause_sets import ONE_PROVIDER, ClauseSets
 from plimsoll.search.explain.evaluate import Evaluation
 from plimsoll.search.explain.explanation import HostStory, Obstacle
 from plimsoll.search.explain.slot_sets import PARTS
-from plimsoll.search.index.bitset import RowSet, mask_of, numbers_of, rows_of_numbers
+from plimsoll.search.index.bitset import NONE, RowSet, numbers_of
 
 MAX_EXAMPLES = 5
 _MAX_LACKING = 3
@@ -26,28 +26,47 @@ _MAX_OPTIONS = 4
 
 def nearest_hosts(evaluation: Evaluation, at: RowSet) -> list[int]:
     """Return the first of these hosts: fewest obstacles first, then the smallest shortfall, then the order of rows."""
-    hosts = evaluation.hosts
-    size = hosts.index.size
-    obstacles = np.zeros(size, np.int64)
-    for clause in evaluation.clauses:
-        if clause.failed & at:
-            obstacles += mask_of(clause.failed & at, size)
-            hosts.budget.check()
-    numbers = numbers_of(at, size)
-    counts = obstacles[numbers]
-    if len(numbers) > MAX_EXAMPLES:
-        most = np.partition(counts, MAX_EXAMPLES - 1)[MAX_EXAMPLES - 1]
-        numbers = numbers[counts <= most]
-    near = rows_of_numbers(numbers, size)
-    missing = np.zeros(size)
-    for clause in evaluation.clauses:
-        if isinstance(clause.step, PARTS) and clause.failed & near:
-            amount = 1 if isinstance(clause.step, filters.HasInventory) else clause.step.amount
-            missing += facts.shortfalls(hosts, clause.step, amount, clause.failed & near)
-            hosts.budget.check()
-    order = np.lexsort((numbers, missing[numbers], obstacles[numbers]))
-    found: list[int] = numbers[order[:MAX_EXAMPLES]].tolist()
+    found: list[int] = []
+    for hosts in _by_obstacles(evaluation, at):
+        found += _nearest(evaluation, hosts, MAX_EXAMPLES - len(found))
+        if len(found) == MAX_EXAMPLES:
+            break
     return found
+
+
+def _by_obstacles(evaluation: Evaluation, at: RowSet) -> Iterator[RowSet]:
+    """Yield the hosts with one obstacle, with two, and so on."""
+    at_least: list[RowSet] = []
+    """At place n: the hosts with more than n obstacles."""
+    for clause in evaluation.clauses:
+        failed = clause.failed & at
+        for place, hosts in enumerate(at_least):
+            if not failed:
+                break
+            at_least[place], failed = hosts | failed, hosts & failed
+            evaluation.hosts.budget.spend()
+        if failed:
+            at_least.append(failed)
+    for hosts, more in zip(at_least, [*at_least[1:], NONE], strict=True):
+        yield hosts & ~more
+
+
+def _nearest(evaluation: Evaluation, at: RowSet, most: int) -> list[int]:
+    """Return the hosts with the smallest shortfall."""
+    if not at:
+        return []
+    numbers = numbers_of(at, evaluation.hosts.index.size)
+    missing = np.zeros(len(numbers))
+    for clause in evaluation.clauses if len(numbers) > 1 else ():
+        if isinstance(clause.step, PARTS) and clause.failed & at:
+            missing += facts.shortfalls(evaluation.hosts, clause.step, clause.failed & at, numbers)
+            evaluation.hosts.budget.check()
+    nearest: list[int] = []
+    while len(nearest) < most and len(numbers):  # cheaper than sorting all hosts
+        is_next = missing == missing.min()
+        nearest += numbers[is_next][: most - len(nearest)].tolist()
+        numbers, missing = numbers[~is_next], missing[~is_next]
+    return nearest
 
 
 def story_of(evaluation: Evaluation, host: int) -> HostStory:

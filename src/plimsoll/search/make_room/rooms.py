@@ -38,7 +38,7 @@ _MAX_CANDIDATES = 100
 
 @unhashable_value
 class Held:
-    """What one consumer holds, by provider."""
+    """The amounts that one consumer holds, by provider."""
 
     consumer: str
     amounts: Amounts

@@ -13,7 +13,7 @@ from plimsoll.search.request import CandidatesRequest, Conditions, Group
 
 
 class Relaxed(Enum):
-    """What a change takes away. The values are part of the API."""
+    """The kinds of changes. The values are part of the API."""
 
     REQUIRED = "required"
     FORBIDDEN = "forbidden"
@@ -37,16 +37,11 @@ class RequestChange:
     suffix: str | None = None
     """The group that is changed; None for changes of the whole request."""
     names: tuple[str, ...] = ()
-    """What is no longer asked for: traits, aggregates, a provider or suffixes; sorted."""
+    """The traits, aggregates, provider or suffixes that are removed from the request; sorted."""
     resource_class: str | None = None
     amount: int | None = None
     """The amount that was asked for."""
     new_amount: int | None = None
-
-    @property
-    def subject(self) -> tuple[object, ...]:
-        """What is changed, without the new amount."""
-        return self.kind, self.suffix, self.names, self.resource_class
 
 
 def removals(request: CandidatesRequest) -> Iterator[RequestChange]:

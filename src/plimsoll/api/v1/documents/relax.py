@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The parts of an explanation that say what to change: the request, or where consumers are."""
+"""The parts of an explanation with suggestions: changes of the request, and moves of consumers."""
 
 from __future__ import annotations
 
