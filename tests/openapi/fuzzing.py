@@ -48,7 +48,17 @@ SEMANTIC_REFUSALS = (
 They name a class, trait or provider that does not exist, or change a standard one, reserve more than there is, or have
 groups that do not belong together.
 """
-V1_SEMANTIC_REFUSALS: tuple[str, ...] = ()
+V1_SEMANTIC_REFUSALS = (
+    "GET /plimsoll/v1/consumers",
+    "GET /plimsoll/v1/explain",
+    "GET /plimsoll/v1/fit",
+    "GET /plimsoll/v1/providers",
+    "GET /plimsoll/v1/unplaced",
+    "GET /plimsoll/v1/usage",
+)
+"""They name a class, trait or provider that does not exist, or have a cursor of no page."""
+REJECTED = (400, 401, 403, 404, 405, 406, 409, 413, 415, 431)
+"""The statuses of a request that violates its schema. schemathesis does not expect 413 and 431, for very long ones."""
 
 
 SAMPLES = {
@@ -122,6 +132,7 @@ def settings(name: str) -> str:
     lines = ["[cache]", "enabled = false", "[headers]", f'X-Auth-Token = "{TOKEN}"']
     if name != V1:
         lines.append(f'{HEADER} = "{SERVICE_TYPE} {name}"')
+    lines += ["[checks.negative_data_rejection]", f"expected-statuses = {list(REJECTED)}"]
     for parameter, values in SAMPLES.items():
         dictionary = parameter.replace(".", "_")
         lines += [f"[dictionaries.{dictionary}]", f"values = {json.dumps(values)}"]

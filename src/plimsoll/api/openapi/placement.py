@@ -108,7 +108,7 @@ def _description(version: Version) -> str:
     news = f" This version added: {added[0]}." if added else ""
     return (
         f"Every request has the header `openstack-api-version: placement {version}`.{news} HTTP messages that are"
-        " malformed, or too long for the server, are refused before they reach the API, with errors that are not listed here."
+        " malformed are refused before they reach the API, with errors that are not listed here."
     )
 
 
