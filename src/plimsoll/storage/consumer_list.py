@@ -170,8 +170,9 @@ def _narrow_conditions(conn: Connection, wanted: ConsumerFilter, ids: _Ids) -> l
 
 def _id_range(conn: Connection, wanted: ConsumerFilter) -> tuple[int, int]:
     """Return a range of ids that has all consumers of the wanted age: ids are in the order of creation."""
-    first, last = conn.execute(select(func.min(_C.id), func.max(_C.id))).one()
-    if first is None:
+    # Two queries: for both in one SQLite reads all rows.
+    first, last = conn.scalar(select(func.min(_C.id))), conn.scalar(select(func.max(_C.id)))
+    if first is None or last is None:
         return 0, 0
     low, high = first, last + 1
     if wanted.created_since is not None:

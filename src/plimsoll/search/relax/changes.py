@@ -43,11 +43,6 @@ class RequestChange:
     """The amount that was asked for."""
     new_amount: int | None = None
 
-    @property
-    def subject(self) -> tuple[object, ...]:
-        """The changed part of the request, without the new amount."""
-        return self.kind, self.suffix, self.names, self.resource_class
-
 
 def removals(request: CandidatesRequest) -> Iterator[RequestChange]:
     """Yield each change that takes away one condition."""

@@ -78,7 +78,7 @@ def _provider(call: V1Request) -> Provider | None:
     provider = find_provider(call.placement.world(), text)
     if provider is None:
         detail = f"No resource provider has the uuid or name '{shorten(text, LONGEST_QUOTE)}'."
-        raise Problem(404, detail, PROVIDER_NOT_FOUND)
+        raise Problem(400, detail, PROVIDER_NOT_FOUND)
     return provider
 
 
