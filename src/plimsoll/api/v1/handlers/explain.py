@@ -71,7 +71,7 @@ def show(call: V1Request) -> V1Response:
 
 
 def _provider(call: V1Request) -> Provider | None:
-    """Return the provider whose host is asked for; raise a `Problem` if there is none with this uuid or name."""
+    """Return the provider of the parameter `provider`; raise a `Problem` if none has this uuid or name."""
     text = call.values.get("provider")
     if text is None:
         return None
