@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from functools import partial
 from wsgiref.types import WSGIApplication
 
 from oslo_config import cfg
@@ -17,10 +18,11 @@ from plimsoll.config.database_url import open_database
 from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.unplaced_writer import UnplacedLimits, UnplacedWriter
 from plimsoll.runtime.base import Runtime
 from plimsoll.runtime.threads import Threads
 from plimsoll.search.request import Order
-from plimsoll.service import standards
+from plimsoll.service import standards, unplaced
 from plimsoll.service.placement import Placement, Settings
 from plimsoll.storage.database import Database
 from plimsoll.storage.maintenance import foreign_writes, integrity
@@ -44,7 +46,7 @@ def open_placement(conf: cfg.ConfigOpts, runtime: Runtime | None = None) -> Plac
         prepare_database(conf, database)
         settings, keep = settings_from(conf), conf.plimsoll.change_log_keep
         ledger = Ledger(database, runtime=runtime, fast_paths=settings.fast_paths, change_log_keep=keep)
-        placement = Placement(ledger, settings)
+        placement = Placement(ledger, settings, unplaced=_unplaced_writer(conf, database))
         standards.synchronise(placement)
     except BaseException:
         database.dispose()  # a retry opens another one
@@ -52,6 +54,14 @@ def open_placement(conf: cfg.ConfigOpts, runtime: Runtime | None = None) -> Plac
     if conf.plimsoll.verify_interval:
         Audit(ledger, conf.plimsoll.verify_interval).start()
     return placement
+
+
+def _unplaced_writer(conf: cfg.ConfigOpts, database: Database) -> UnplacedWriter | None:
+    options = conf.plimsoll
+    if not options.unplaced_keep:
+        return None
+    limits = UnplacedLimits(options.unplaced_keep, options.unplaced_keep_requests, options.unplaced_keep_days)
+    return UnplacedWriter(database, partial(unplaced.explain, pause=database.runtime.yield_now), limits)
 
 
 def settings_from(conf: cfg.ConfigOpts) -> Settings:
@@ -91,7 +101,7 @@ def temporary_application(conf: cfg.ConfigOpts) -> Iterator[WSGIApplication]:
     try:
         yield _application(placement, conf, runtime)
     finally:
-        placement.ledger.database.dispose()
+        placement.close()
 
 
 def _application(placement: Placement, conf: cfg.ConfigOpts, runtime: Runtime) -> Application:

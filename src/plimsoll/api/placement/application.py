@@ -87,14 +87,18 @@ class PlacementApi:
 
         def handle(placement: Placement) -> Reply:
             call.placement = placement
+            call.on_confirmed = None
             return _response_reply(route.handler(call), call)
 
         try:
-            return self._placement.read(handle) if route.method == "GET" else handle(self._placement)
+            reply = self._placement.read(handle) if route.method == "GET" else handle(self._placement)
         except Refused as refused:
             problem = problem_of(refused, route.name, params)
             log_refusal(refused.refusal, problem, environ)
             raise problem from None
+        if call.on_confirmed is not None:
+            call.on_confirmed()
+        return reply
 
     def _check_policy(self, route: Route, call: ApiRequest) -> None:
         if route.rule is None:

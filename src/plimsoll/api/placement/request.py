@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -41,6 +41,8 @@ class ApiRequest:
     placement: Placement
     """Of a GET: with the snapshot of this read."""
     _longest_body: int
+    on_confirmed: Callable[[], None] | None = None
+    """Set by the handler of a GET: is called once, when the snapshot of the response is confirmed."""
 
     @property
     def actor(self) -> Actor:

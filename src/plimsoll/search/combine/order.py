@@ -58,7 +58,7 @@ def find_choices(
     found so far are returned; raises BudgetExceeded if there are none.
     """
     shuffle = None if order.shuffle_seed is None else np.random.default_rng(order.shuffle_seed)
-    enumeration = _Enumeration(index, plan, shuffle, budget, fast_paths.shape_memo)
+    enumeration = Enumeration(index, plan, shuffle, budget, fast_paths.shape_memo)
     anchors = enumeration.anchors()
     if not fast_paths.vectorised:
         found = enumeration.backtrack_all(anchors, limit, max_choices, order.strategy == "breadth-first")
@@ -71,7 +71,7 @@ def find_choices(
     return found if shuffle is None else shuffle.permutation(found)
 
 
-class _Enumeration:
+class Enumeration:
     """The enumeration of the choices of one plan."""
 
     def __init__(
@@ -125,10 +125,10 @@ class _Enumeration:
         parts: list[ChoiceTable] = []
         too_large: list[tuple[int, Numbers]] = []
         count = 0
-        batch = min(_MAX_BATCH, self._largest_batch(anchors))
+        batch = min(_MAX_BATCH, self.largest_batch(anchors))
         try:
             for start in range(0, len(anchors), batch):
-                for here, part in self._join_in_parts(anchors[start : start + batch], None, self.max_partial):
+                for here, part in self.join_in_parts(anchors[start : start + batch], None, self.max_partial):
                     if part is None:
                         too_large.append((len(parts), here))
                         continue
@@ -167,7 +167,7 @@ class _Enumeration:
         """
         width = max(_MIN_WIDTH, -(-limit // len(anchors)))
         max_partial = min(self.max_partial, _PARTIAL_PER_CHOICE * max(limit, _MIN_BATCH))
-        largest_batch = self._largest_batch(anchors)
+        largest_batch = self.largest_batch(anchors)
         finished: list[ChoiceTable] = []
         while True:
             parts: list[ChoiceTable] = []
@@ -178,7 +178,7 @@ class _Enumeration:
             while start < len(anchors) and len(found) < limit:
                 # The check below raises it again, after the choices of this batch were yielded.
                 with contextlib.suppress(BudgetExceeded):
-                    for here, part in self._join_in_parts(
+                    for here, part in self.join_in_parts(
                         anchors[start : start + batch], width, max_partial, limit > _MAX_BACKTRACKED
                     ):
                         batches.append(here)
@@ -204,14 +204,14 @@ class _Enumeration:
             anchors = np.concatenate(productive_trees)
             width *= 8
 
-    def _largest_batch(self, anchors: Numbers) -> int:
+    def largest_batch(self, anchors: Numbers) -> int:
         """Return the number of trees whose options, of all supplies, stay within MAX_OPTIONS."""
         cells = 0
         for supply in {id(slot.supply): slot.supply for slot in self.plan.slots}.values():
             cells += supply.rows.bit_count() + sum(map(int.bit_count, supply.sharing_providers.values()))
         return max(1, MAX_OPTIONS * len(anchors) // max(cells, 1))
 
-    def _join_in_parts(
+    def join_in_parts(
         self, anchors: Numbers, width: int | None, max_partial: int, split: bool = True
     ) -> Iterator[tuple[Numbers, ChoiceTable | None]]:
         """Yield the choices of these trees, in as many parts as needed for each to fit in memory.

@@ -108,6 +108,7 @@ class SQLite:
             self._engine,
             readers=Role(_set_up_reader, self._options.max_pool_size or IDLE_READERS),
             writers=Role(self._set_up_writer, 1),
+            background=Role(self._set_up_writer, 1),
             is_lost=_never,
             is_disconnect=_never,
         )
@@ -146,6 +147,10 @@ class SQLite:
             ) as transaction,
         ):
             yield transaction
+
+    def background_transaction(self) -> contextlib.AbstractContextManager[Transaction]:
+        # SQLite has one writer at a time: a connection of its own would not help.
+        return self.transaction()
 
     def change_schema(self) -> contextlib.AbstractContextManager[Transaction]:
         # SQLite's DDL is transactional, and its write lock covers a file without any table.
