@@ -49,6 +49,22 @@ def test_three_points_stand_for_any_lines(expected: list[str], answer: list[str]
     assert v1_pages.matches(expected, answer) is equal
 
 
+@pytest.mark.parametrize(
+    ("expected", "written"),
+    [
+        (["old"], ["a", "b", "c", "d"]),
+        (["a", "...", "d"], ["a", "...", "d"]),
+        (["...", "d"], ["...", "d"]),
+        (["old", "b", "..."], ["a", "b", "..."]),
+        (["a", "...", "c", "..."], ["a", "...", "c", "..."]),
+        (["old", "...", "d"], ["a", "b", "c", "d"]),
+        (["d", "...", "a"], ["a", "b", "c", "d"]),
+    ],
+)
+def test_what_a_page_leaves_out_stays_left_out(expected: list[str], written: list[str]) -> None:
+    assert v1_pages.elided(expected, ["a", "b", "c", "d"]) == written
+
+
 def test_values_that_differ_from_run_to_run_are_shown_as_fixed_ones() -> None:
     known = "00000000-0000-4000-8000-000000000001"
     other = "9b0e1f2a-1111-4222-8333-444455556666"

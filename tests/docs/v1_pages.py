@@ -4,7 +4,8 @@
 
 An example is a line `$ command` in a block of kind `console`, and the lines after it are its answer. The pages are those in
 docs/v1; in other pages the kind of a block is `console sample-cloud`. Each page gets a service of its own, `plimsoll
-serve --dev`, with the cloud of tests/support/sample_cloud.py. A line `...` in an answer stands for any lines.
+serve --dev`, with the cloud of tests/support/sample_cloud.py. A line `...` in an answer stands for any lines;
+--write keeps it if the lines around it are the same.
 
 JSON is shown formatted. Revisions, times, request ids and uuids that differ from run to run are shown as fixed ones.
 """
@@ -208,6 +209,23 @@ def matches(expected: Sequence[str], answer: Sequence[str]) -> bool:
     return re.fullmatch("".join(parts), "".join(f"{line}\n" for line in answer), re.DOTALL) is not None
 
 
+def elided(expected: Sequence[str], answer: Sequence[str]) -> list[str]:
+    """Return an answer with `...` between the same lines as in the expected one, as far as it has these lines."""
+    shortened: list[str] = []
+    position = 0
+    for number, line in enumerate(expected):
+        if line.strip() != "...":
+            continue
+        try:
+            start = answer.index(expected[number - 1], position) + 1 if number else 0
+            end = answer.index(expected[number + 1], start) if number + 1 < len(expected) else len(answer)
+        except ValueError:
+            continue
+        shortened += [*answer[position:start], line]
+        position = end
+    return [*shortened, *answer[position:]]
+
+
 def differences(page: Path) -> list[str]:
     """Return a text for each example of the page with another answer."""
     found = []
@@ -223,7 +241,7 @@ def write(page: Path) -> int:
     lines = page.read_text().splitlines()
     changed = [(example, answer) for example, answer in run(page) if not matches(example.answer, answer)]
     for example, answer in reversed(changed):
-        lines[example.first : example.last] = answer
+        lines[example.first : example.last] = elided(example.answer, answer)
     page.write_text("\n".join(lines) + "\n")
     return len(changed)
 

@@ -20,7 +20,7 @@ from plimsoll.search.request import CandidatesRequest
 from plimsoll.service.placement import Placement
 
 RELAX_SECONDS = 0.4
-"""The time for changed requests: they are many searches, and the explanation does not depend on them."""
+"""Processor time for changed requests: they are many searches, and the explanation does not depend on them."""
 
 
 @unhashable_value
@@ -65,7 +65,7 @@ def suggest(
     if explanation.verdict == Verdict.FOUND:
         return Suggestions()
     snapshot = placement.snapshot()
-    budget = Budget(RELAX_SECONDS, clock=time.monotonic, pause=pause, is_cancelled=is_client_gone)
+    budget = Budget(RELAX_SECONDS, clock=time.thread_time, pause=pause, is_cancelled=is_client_gone)
     search = RepeatedSearch(snapshot.world, budget, fast_paths=placement.settings.fast_paths)
     try:
         excluded: tuple[Exclusion, ...] = ()

@@ -21,7 +21,7 @@ from plimsoll.search.request import CandidatesRequest
 from plimsoll.service.placement import Placement
 
 MAKE_ROOM_SECONDS = 0.3
-"""The time for moves: the explanation does not depend on them."""
+"""Processor time for moves: the explanation does not depend on them."""
 MAX_HOSTS_TRIED = 16
 MAX_ROOMS = 5
 """Hosts in the result, at most."""
@@ -36,7 +36,7 @@ class Rooms:
     """The hosts that were found."""
 
     found: tuple[Room, ...] = ()
-    """Those with the fewest moves first."""
+    """The hosts with the fewest moves come first."""
     consumers: Mapping[str, Consumer] = field(default_factory=dict)
     """The records of the consumers to move, by uuid."""
     is_complete: bool = True
@@ -52,7 +52,7 @@ def find_rooms(
     is_client_gone: Callable[[], bool],
 ) -> Rooms | Refusal:
     """Return hosts that serve the request after the fewest moves, as far as they are found in time."""
-    budget = Budget(MAKE_ROOM_SECONDS, clock=time.monotonic, pause=pause, is_cancelled=is_client_gone)
+    budget = Budget(MAKE_ROOM_SECONDS, clock=time.thread_time, pause=pause, is_cancelled=is_client_gone)
     try:
         return _find_rooms(placement, request, budget)
     except SearchCancelled:

@@ -31,7 +31,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one provider serves: a whole group, or one class of the group without suffix."""
+    """The part of a request that one provider serves: a whole group, or one class of the group without suffix."""
 
     group: Group
     is_whole: bool

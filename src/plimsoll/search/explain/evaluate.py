@@ -40,7 +40,7 @@ class Evaluation:
     served: RowSet
     """The hosts that fail no clause of a provider, apart from those of the root."""
     with_choice: RowSet
-    """Those of them at which all rules hold together."""
+    """The served hosts at which all rules hold together."""
     found: RowSet
     """The hosts with candidates."""
 

@@ -12,7 +12,7 @@ from plimsoll.search.slots import Supply
 
 
 class Hosts:
-    """The hosts of an index. What sharing providers serve is looked up once per explanation."""
+    """The hosts of an index. The hosts of a sharing provider are looked up once per explanation."""
 
     def __init__(self, index: Index, budget: Budget) -> None:
         self.index = index

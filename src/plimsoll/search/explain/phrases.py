@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clauses in words: what is wrong with one host or with several, as an operator says it."""
+"""Clauses in the words of an operator: what is wrong with one host or with several."""
 
 from __future__ import annotations
 

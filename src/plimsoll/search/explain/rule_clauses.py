@@ -110,7 +110,7 @@ def _one_per_tree(rule: Rule, plan: Plan, bare: Plan, contended: frozenset[str])
     for scope in rule.scopes(plan):
         if len(scope.slots) > 1:
             only = replace(_part(bare, scope.slots), one_per_tree=True)
-            asked = "one provider per tree (before microversion 1.29)"
+            asked = "one provider per tree, at this microversion"
             yield RuleClause("one_per_tree", asked, scope.slots, only, replace(plan, one_per_tree=False))
 
 

@@ -28,7 +28,7 @@ NEGATIVE = (filters.LacksTraits, filters.NotMemberOf)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepSets:
-    """What one filter keeps. The rows that pass all filters of a slot are its supply."""
+    """The rows that one filter keeps. The rows that pass all filters of a slot are its supply."""
 
     step: Filter
     own: RowSet
@@ -36,7 +36,7 @@ class StepSets:
     sharing: RowSet
     """The sharing providers that pass for other trees."""
     concerned: RowSet
-    """The rows of which the clause is asked when it is counted alone."""
+    """The rows that the clause concerns when it is counted alone."""
     allowed: RowSet
     """The hosts that may be served at all."""
 
@@ -71,7 +71,7 @@ class SlotSets:
             concerned = _rows_concerned(self.hosts, step)
             own |= index.live & ~concerned
         elif isinstance(step, NEGATIVE):
-            # Some provider without any of the resources always lacks a trait: it says nothing about the host.
+            # A provider without the resources mostly lacks the trait, too, which has no meaning for the host.
             concerned = having_all
         sharing = own & index.sharing
         if not self.is_whole_group and not isinstance(step, PARTS):
@@ -121,7 +121,7 @@ def _rows_with_classes(index: Index, resources: Mapping[str, int]) -> RowSet:
 
 
 def _rows_concerned(hosts: Hosts, step: filters.Part) -> RowSet:
-    """Return the rows of which a part of the capacity rule is asked: not twice for what is wrong once."""
+    """Return the rows that a part of the capacity rule concerns: a row that fails an earlier part is not counted twice."""
     if isinstance(step, filters.HasInventory):
         return hosts.index.live
     if isinstance(step, filters.HasFree):

@@ -61,7 +61,11 @@ def _nearest(evaluation: Evaluation, at: RowSet, most: int) -> list[int]:
         if isinstance(clause.step, PARTS) and clause.failed & at:
             missing += facts.shortfalls(evaluation.hosts, clause.step, clause.failed & at, numbers)
             evaluation.hosts.budget.check()
-    nearest: list[int] = numbers[np.argsort(missing, kind="stable")[:most]].tolist()
+    nearest: list[int] = []
+    while len(nearest) < most and len(numbers):  # cheaper than sorting all hosts
+        is_next = missing == missing.min()
+        nearest += numbers[is_next][: most - len(nearest)].tolist()
+        numbers, missing = numbers[~is_next], missing[~is_next]
     return nearest
 
 

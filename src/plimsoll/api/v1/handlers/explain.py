@@ -71,14 +71,14 @@ def show(call: V1Request) -> V1Response:
 
 
 def _provider(call: V1Request) -> Provider | None:
-    """Return the provider whose host is asked for; raise a `Problem` if there is none with this uuid or name."""
+    """Return the provider of the parameter `provider`; raise a `Problem` if none has this uuid or name."""
     text = call.values.get("provider")
     if text is None:
         return None
     provider = find_provider(call.placement.world(), text)
     if provider is None:
         detail = f"No resource provider has the uuid or name '{shorten(text, LONGEST_QUOTE)}'."
-        raise Problem(404, detail, PROVIDER_NOT_FOUND)
+        raise Problem(400, detail, PROVIDER_NOT_FOUND)
     return provider
 
 

@@ -8,9 +8,9 @@ The JSON of a provider is cached until the provider changes: providers are immut
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
+from plimsoll.api.v1.times import format_time
 from plimsoll.bounded_cache import BoundedCache
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
@@ -85,13 +85,6 @@ def _figures(inventory: Inventory, used: int) -> dict[str, Any]:
     }
 
 
-def _time(time: datetime | None) -> str | None:
-    """Return a time in UTC as RFC 3339. Times without a zone are UTC, as in the database."""
-    if time is None:
-        return None
-    return (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 MEMBERS: Mapping[str, Callable[[Provider], Any]] = {
     "uuid": lambda one: one.uuid,
     "name": lambda one: one.name,
@@ -101,6 +94,6 @@ MEMBERS: Mapping[str, Callable[[Provider], Any]] = {
     "inventories": _inventories,
     "traits": Provider.listed_traits,
     "aggregates": lambda one: sorted(one.aggregates),
-    "updated_at": lambda one: _time(one.modified_at),
+    "updated_at": lambda one: format_time(one.modified_at),
 }
 """The members of a provider, in the order of the document."""
