@@ -90,3 +90,12 @@ def test_pages_have_each_provider_once_and_in_order(random: Random, limit: int) 
         assert page.providers
         after = page.next
     assert joined == whole
+
+
+@given(st.text(max_size=200), st.text("host[]!-*?az", max_size=40))
+def test_every_pattern_is_accepted(anything: str, special: str) -> None:
+    host = Provider(1, "h", "host-1", "h")
+    snapshot = Snapshot.of(Head(1, 1), world_of([host]), Origin(), ResponseCache())
+    for pattern in (anything, special):
+        found = page_of(snapshot, ProviderQuery(name=pattern)).providers
+        assert bool(found) is fnmatchcase(host.name, pattern)

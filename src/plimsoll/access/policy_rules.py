@@ -154,7 +154,7 @@ V1_RULES: tuple[policy.DocumentedRuleDefault, ...] = (
     _v1_rule("providers:list", "List providers with everything about them.", "GET /providers"),
     _v1_rule("providers:show", "Show a provider with everything about it.", "GET /providers/{provider}"),
     _v1_rule("consumers:list", "List consumers with their allocations.", "GET /consumers"),
-    _v1_rule("consumers:show", "Show a consumer with its allocations.", "GET /consumers/{consumer}"),
+    _v1_rule("consumers:show", "Show a consumer with its allocations.", "GET /consumers/{uuid}"),
     _v1_rule("usage:show", "Show capacity and usage per resource class.", "GET /usage"),
     _v1_rule("fit:show", "Show how many instances of a shape still fit.", "GET /fit"),
     _v1_rule(
@@ -163,7 +163,7 @@ V1_RULES: tuple[policy.DocumentedRuleDefault, ...] = (
         "GET /explain",
         "GET /unplaced",
         "GET /consumers",
-        "GET /consumers/{consumer}",
+        "GET /consumers/{uuid}",
         "GET /usage",
         check=f"rule:{ADMIN_OR_SERVICE_API}",
     ),

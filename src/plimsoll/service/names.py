@@ -10,6 +10,8 @@ from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import World
 
 _HEX_DIGITS = 32
+_LONGEST_NAME = 200
+"""Characters of the longest name that a provider can have."""
 
 
 def find_provider(world: World, text: str) -> Provider | None:
@@ -17,6 +19,8 @@ def find_provider(world: World, text: str) -> Provider | None:
 
     Names are compared as the database compares them.
     """
+    if len(text) > _LONGEST_NAME:
+        return None
     return world.provider(text) or _by_other_spelling(world, text) or world.provider_named(text)
 
 

@@ -2,7 +2,7 @@
 
 """List consumers in the order of their uuids, page by page, by the indexes of the reference's tables.
 
-Those indexes are (uuid), (project, uuid), (project, user, uuid), (type) and, of allocations, (provider, ...) and
+The indexes are (uuid), (project, uuid), (project, user, uuid), (type) and, of allocations, (provider, ...) and
 (consumer). Two kinds of queries use them, and no page reads more rows than NARROW_ROWS or EXAMINED_ROWS:
 
 - If a condition (provider, tree, type, age) has at most NARROW_ROWS rows, they are all read by its index and sorted.
@@ -26,6 +26,8 @@ from plimsoll.storage import tables as t
 
 NARROW_ROWS = 5_000
 EXAMINED_ROWS = 10_000
+FIRST_WINDOW = 8
+"""Consumers that a walk examines first, for each that is wanted. Only if these are not enough it examines the rest."""
 
 CLOCK_TOLERANCE = timedelta(minutes=10)
 """Ids are in the order of creation, except for the differences between the clocks of the writers' machines."""
@@ -212,7 +214,7 @@ def _holders(conn: Connection, holders: Select[Any], filters: Conditions, after:
 
 def _walk(conn: Connection, wanted: ConsumerFilter, ids: _Ids, after: str, limit: int) -> UuidPage:
     """Return a page of the consumers in the order of an index, after at most EXAMINED_ROWS of them."""
-    in_index: Conditions = [_C.uuid > after]
+    in_index: Conditions = []
     if ids.project is not None:
         in_index.append(_C.project_id == ids.project)
         ids, wanted = ids._replace(project=None), wanted._replace(project=None)
@@ -220,13 +222,20 @@ def _walk(conn: Connection, wanted: ConsumerFilter, ids: _Ids, after: str, limit
             in_index.append(_C.user_id == ids.user)
             ids, wanted = ids._replace(user=None), wanted._replace(user=None)
     filters = _filters(wanted, ids)
-    ordered = select(_C.uuid).where(*in_index).order_by(_C.uuid)
     if not filters:
-        return _page(conn.scalars(ordered.limit(limit + 1)).all(), limit)
-    end = conn.scalar(ordered.offset(EXAMINED_ROWS - 1).limit(1))
-    examined = ordered if end is None else ordered.where(_C.uuid <= end)
-    page = _page(conn.scalars(examined.where(*filters).limit(limit + 1)).all(), limit)
-    return page if page.next is not None else UuidPage(page.uuids, end)
+        some = select(_C.uuid).where(*in_index, _C.uuid > after).order_by(_C.uuid).limit(limit + 1)
+        return _page(conn.scalars(some).all(), limit)
+    found: list[str] = []
+    examined, window = 0, min(FIRST_WINDOW * limit, EXAMINED_ROWS)
+    while examined < EXAMINED_ROWS:
+        ordered = select(_C.uuid).where(*in_index, _C.uuid > after).order_by(_C.uuid)
+        end = conn.scalar(ordered.offset(window - 1).limit(1))
+        within = ordered if end is None else ordered.where(_C.uuid <= end)
+        found += conn.scalars(within.where(*filters).limit(limit + 1 - len(found)))
+        if len(found) > limit or end is None:
+            return _page(found, limit)
+        examined, window, after = examined + window, EXAMINED_ROWS - examined - window, end
+    return UuidPage(found, after)
 
 
 def _page(uuids: Sequence[str], limit: int) -> UuidPage:

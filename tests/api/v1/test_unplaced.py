@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from sqlalchemy import text
 
 from plimsoll.api.v1.documents.unplaced import UNPLACED
 from plimsoll.http.request_id import new_request_id
@@ -19,7 +20,7 @@ from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Unreachable
 from tests.api.conftest import start_once
 from tests.support.api import Api, Response, api
-from tests.support.databases import Databases, run_sql
+from tests.support.databases import Databases, open_connection, run_sql
 from tests.support.waiting import eventually
 
 HOST = "10000000-0000-0000-0000-000000000001"
@@ -337,6 +338,32 @@ def test_without_the_database_searches_are_dropped_and_reported_once(
 
 def _unreachable(_: object) -> None:
     raise Unreachable
+
+
+LOCKS = {
+    "postgresql": "LOCK TABLE plimsoll_unplaced IN EXCLUSIVE MODE",
+    "mariadb": "SELECT * FROM plimsoll_unplaced FOR UPDATE",
+}
+
+
+def test_neither_searches_nor_claims_wait_while_another_session_locks_the_table(
+    service: Api, url: str, databases: Databases
+) -> None:
+    if databases.engine not in LOCKS:
+        pytest.skip("SQLite locks the whole database")
+    search(service)
+    wait_for(service, 1)
+    with open_connection(url) as connection:
+        connection.execute(text(LOCKS[databases.engine])).close()
+        for _ in range(5):
+            search(service)
+        claim = {
+            "allocations": {HOST: {"resources": {"VCPU": 1}}},
+            **{"project_id": "p", "user_id": "u", "consumer_generation": None, "consumer_type": "INSTANCE"},
+        }
+        assert service.put("/allocations/c0000000-0000-0000-0000-000000000000", claim).status == 204
+        assert searches(service) == 1
+    wait_for(service, 6)
 
 
 def test_more_searches_than_the_queue_holds_are_dropped(

@@ -100,7 +100,7 @@ def placement_document(
 def document_schema(name: str, version: Version) -> dict[str, Any]:
     schema: dict[str, Any] = shape_at(DOCUMENTS[name], version)
     # The `code` of a 401 is not that of other errors.
-    return schema if name == UNAUTHORIZED else with_descriptions(schema)  # type: ignore[no-any-return]
+    return schema if name == UNAUTHORIZED else with_descriptions(schema)
 
 
 def _description(version: Version) -> str:
@@ -108,7 +108,7 @@ def _description(version: Version) -> str:
     news = f" This version added: {added[0]}." if added else ""
     return (
         f"Every request has the header `openstack-api-version: placement {version}`.{news} HTTP messages that are"
-        " malformed, or too long for the server, are refused before they reach the API, with errors that are not listed here."
+        " malformed are refused before they reach the API, with errors that are not listed here."
     )
 
 

@@ -16,11 +16,11 @@ from plimsoll.api.placement.route import Route
 from plimsoll.http.problems import JSON
 from plimsoll.http.request_id import REQUEST_ID_HEADER
 
-_EARLY = (403, 406, 503)
+_EARLY = (403, 406, 431, 503)
 """Errors that can occur before the version is negotiated."""
-_OF_EVERY_ROUTE = (400, 406, 500, 503)
+OF_EVERY_ROUTE = (400, 406, 431, 500, 503)
 """400 and 406: the header of the version, or the headers of the body, are malformed."""
-_OF_EVERY_RULE = (401, 403)
+OF_EVERY_RULE = (401, 403)
 _NO_CONTENT = 204
 FIRST_ERROR = 400
 
@@ -31,9 +31,9 @@ def ref(section: str, name: str) -> dict[str, str]:
 
 def statuses_of(route: Route) -> list[int]:
     """Return the declared statuses, and those that follow from the other fields of the declaration."""
-    statuses = {*route.returns, *_OF_EVERY_ROUTE}
+    statuses = {*route.returns, *OF_EVERY_ROUTE}
     if route.rule is not None:
-        statuses.update(_OF_EVERY_RULE)
+        statuses.update(OF_EVERY_RULE)
     if "{" in route.path:
         statuses.add(404)
     if route.body is not None:

@@ -44,6 +44,7 @@ STATUSES: Mapping[int, str] = {
     409: "Conflict with the current state: a stale generation, a name that exists, something in use, or no capacity.",
     413: "The body is too long.",
     415: "The media type of the body is not application/json.",
+    431: "The URL and the headers are too long.",
     500: "A fault of the service, which has logged it.",
     503: "The database or Keystone is unavailable, or the service is overloaded. Try again later.",
 }

@@ -23,6 +23,8 @@ from plimsoll.api.openapi.placement import (
 from plimsoll.api.openapi.responses import (
     COMMON_HEADERS,
     FIRST_ERROR,
+    OF_EVERY_ROUTE,
+    OF_EVERY_RULE,
     content_of,
     error_name,
     error_responses,
@@ -40,8 +42,6 @@ from plimsoll.http.request_id import REQUEST_ID_HEADER
 PREFIX = "/plimsoll/v1/"
 
 _CANDIDATES = next(route for route in ROUTES if route.name == "GET /allocation_candidates")
-_OF_EVERY_ROUTE = (400, 406, 500, 503)
-_OF_EVERY_RULE = (401, 403)
 _HEADERS = COMMON_HEADERS | {
     "etag": header("The entity tag of the response, for `If-None-Match`."),
     "cache-control": header("Whether the response may be stored."),
@@ -50,8 +50,7 @@ _HEADERS = COMMON_HEADERS | {
 _NDJSON_TEXT = "One JSON document per line."
 _DESCRIPTION = (
     "Each response names the `revision` of the state that it shows. Names of providers can be used in place of uuids."
-    " HTTP messages that are malformed, or too long for the server, are refused before they reach the API, with errors that"
-    " are not listed here."
+    " HTTP messages that are malformed are refused before they reach the API, with errors that are not listed here."
 )
 
 
@@ -100,9 +99,9 @@ def _tag(route: V1Route) -> str:
 
 
 def _statuses(route: V1Route) -> list[int]:
-    statuses = {*route.returns, *_OF_EVERY_ROUTE, NOT_MODIFIED}
+    statuses = {*route.returns, *OF_EVERY_ROUTE, NOT_MODIFIED}
     if route.rule is not None:
-        statuses.update(_OF_EVERY_RULE)
+        statuses.update(OF_EVERY_RULE)
     if "{" in route.path:
         statuses.add(404)
     return sorted(statuses)

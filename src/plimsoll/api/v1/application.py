@@ -24,9 +24,11 @@ from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
 from plimsoll.api.v1.route import V1Route
 from plimsoll.bounded_cache import bounded_cache
+from plimsoll.domain.refusals import SearchAbandoned
 from plimsoll.http import timings
 from plimsoll.http.body import check_content_headers
 from plimsoll.http.problems import LONGEST_QUOTE, Problem, problem_reply, shorten
+from plimsoll.search.budget import SearchCancelled
 from plimsoll.service.placement import Placement
 
 _REFUSALS_AS_OF = "GET /allocation_candidates"
@@ -74,7 +76,10 @@ class V1Api:
 
         def handle(placement: Placement) -> V1Response:
             call.placement = placement
-            return route.handler(call)
+            try:
+                return route.handler(call)
+            except SearchCancelled:
+                raise Refused(SearchAbandoned(), {}) from None
 
         try:
             response = self._placement.read(handle) if route.method == "GET" else handle(self._placement)

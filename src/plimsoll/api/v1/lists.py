@@ -32,7 +32,8 @@ def list_response(
     `following` is the cursor of the next page.
     """
     revision = call.placement.snapshot().revision
-    batches = encoded_batches(items, encode, call.pauses())
+    # In a body in pieces an exception would be a failure: there, the next piece cannot be sent if the client has gone.
+    batches = encoded_batches(items, encode, call.pauses(cancellable=False))
     headers: list[tuple[str, str]] = []
     if call.format == NDJSON:
         pieces = json_lines(batches)

@@ -75,6 +75,11 @@ class V1Request:
             return not_modified(etag)
         return None
 
-    def pauses(self) -> Callable[[], object]:
-        """Return a function that a loop without a time limit calls at each step, to yield to other requests."""
-        return Budget(clock=time.monotonic, pause=self.permit.pause).pause_if_due
+    def pauses(self, *, cancellable: bool = True) -> Callable[[], object]:
+        """Return a function that a loop without a time limit calls at each step, to yield to other requests.
+
+        It raises `SearchCancelled` if the client has closed its connection, unless the loop is not `cancellable`.
+        """
+        permit = self.permit
+        is_cancelled = permit.is_client_gone if cancellable else lambda: False
+        return Budget(clock=time.monotonic, pause=permit.pause, is_cancelled=is_cancelled).pause_if_due

@@ -18,6 +18,7 @@ from plimsoll.api.v1.route import Parameter, Route
 from plimsoll.http.middleware.request_log import RequestLog
 from plimsoll.http.problems import JSON, Problem
 from plimsoll.http.response import encode_json
+from plimsoll.permit import ENVIRON_KEY, Permit
 from tests.support.api import Response
 from tests.support.wsgi import environ
 from tests.unit.api.unused_placement import UNUSED_PLACEMENT
@@ -66,6 +67,12 @@ def refusing(_: V1Request) -> V1Response:
     raise Problem(404, "No such thing.")
 
 
+def computing(call: V1Request) -> V1Response:
+    pause = call.pauses()
+    while True:
+        pause()
+
+
 def route(path: str, handler: Callable[[V1Request], V1Response] = show_request, **fields: Any) -> Route:
     given: dict[str, Any] = {"method": "GET", "rule": "plimsoll:allowed", "summary": "", "returns": {}}
     return Route(path=f"/plimsoll/v1/{path}", handler=handler, **(given | fields))
@@ -84,6 +91,7 @@ ROUTES = (
     route("denied", rule="plimsoll:denied"),
     route("failing", failing),
     route("refusing", refusing, formats=(JSON, NDJSON)),
+    route("computing", computing),
     route("explain", parameters=PARAMETERS[:1], candidates_query=True),
 )
 API = RequestLog(V1Api(UNUSED_PLACEMENT, cast(Policy, PolicyOfTests()), ROUTES))
@@ -152,6 +160,18 @@ def test_an_unexpected_error_is_a_500_without_its_text() -> None:
     response = call("failing")
     assert response.status == 500
     assert b"a mistake" not in response.body
+
+
+class PermitOfClosedConnection(Permit):
+    def is_client_gone(self) -> bool:
+        return True
+
+
+def test_a_computation_ends_when_the_client_closes_its_connection() -> None:
+    started: list[Any] = []
+    given = environ("GET", "/plimsoll/v1/computing", b"", ()) | {ENVIRON_KEY: PermitOfClosedConnection()}
+    list(API(given, lambda *args: started.extend(args)))  # type: ignore[arg-type]
+    assert started[0].startswith("503")
 
 
 # Parameters

@@ -120,7 +120,7 @@ ROUTES = (
                 "make_room", "Whether to search for consumers that could be moved to make room.", _SWITCH
             ),
         ),
-        returns={200: documents.EXPLANATION},
+        returns={200: documents.EXPLANATION, 404: None},
         formats=(JSON, TEXT),
         candidates_query=True,
     ),
