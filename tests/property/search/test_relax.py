@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Each change of a request that is suggested gives, when carried out, exactly what it says.
+"""Each change of a request that is suggested gives, when carried out, exactly the result that it promises.
 
 `python -m tests.property.search.test_relax 10000` runs as many random cases.
 """
