@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Each change of a request that is suggested gives, when carried out, exactly the result that it promises.
+"""Each suggested change of a request, when carried out, gives exactly the hosts and candidates of the suggestion.
 
 `python -m tests.property.search.test_relax 10000` runs as many random cases.
 """
