@@ -31,6 +31,8 @@ LOG = logging.getLogger(__name__)
 
 MAX_QUEUED = 500
 """Searches that wait to be recorded, at most. Each holds its snapshot in memory until it is explained."""
+MAX_QUEUED_CHARS = 200_000
+"""Characters of their queries, at most. A parsed query can take 150 times its length."""
 MAX_BATCH = 100
 """Searches in one transaction, at most."""
 GATHER_SECONDS = 0.25
@@ -64,6 +66,8 @@ class UnplacedSearch:
     snapshot: Snapshot
     request: CandidatesRequest
     query: UnplacedQuery
+    query_chars: int
+    """The length of the query, before it was shortened."""
     at: datetime
     request_id: str | None
     global_request_id: str | None
@@ -82,6 +86,7 @@ class UnplacedWriter:
         self._explain = explain
         self._limits = limits
         self._queue: deque[UnplacedSearch] = deque()
+        self._queued_chars = 0
         self._wake = database.runtime.new_event()
         self._start_lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -95,9 +100,11 @@ class UnplacedWriter:
 
     def add(self, search: UnplacedSearch) -> None:
         """Queue a search, or drop it if the queue is full. Never waits and never raises."""
-        if self._is_closed or len(self._queue) >= MAX_QUEUED:
+        chars = self._queued_chars + search.query_chars
+        if self._is_closed or len(self._queue) >= MAX_QUEUED or chars > MAX_QUEUED_CHARS:
             self.dropped += 1
             return
+        self._queued_chars = chars
         self._queue.append(search)
         if self._process != os.getpid():
             with contextlib.suppress(RuntimeError):  # no thread can be started: the next search tries again
@@ -140,6 +147,7 @@ class UnplacedWriter:
         taken = 0
         while self._queue and taken < MAX_BATCH:
             search = self._queue.popleft()
+            self._queued_chars = self._queued_chars - search.query_chars if self._queue else 0
             taken += 1
             searches.setdefault(search.query, []).append(self._explained(search))
         if not searches:

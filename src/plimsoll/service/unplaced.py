@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import datetime
+from hashlib import blake2b
 
 from plimsoll.domain.actor import Actor
 from plimsoll.domain.unplaced import SearchSummary, UnplacedEntry, UnplacedQuery
@@ -19,7 +20,7 @@ from plimsoll.search.request import CandidatesRequest, Order
 from plimsoll.service.placement import Placement
 from plimsoll.storage import unplaced as storage
 from plimsoll.storage.sql import utc_now
-from plimsoll.storage.unplaced import UnplacedFilter, UnplacedPosition
+from plimsoll.storage.unplaced import MAX_QUERY_CHARS, UnplacedFilter, UnplacedPosition
 
 __all__ = ["UnplacedFilter", "UnplacedPosition", "explain", "note", "page", "with_request_id"]
 
@@ -41,13 +42,22 @@ def note(
             UnplacedSearch(
                 placement.snapshot(),
                 request,
-                UnplacedQuery(actor.project, query, microversion),
+                UnplacedQuery(actor.project, _shortened(query), microversion),
+                len(query),
                 utc_now(),
                 actor.request_id,
                 global_request_id,
                 actor.user,
             )
         )
+
+
+def _shortened(query: str) -> str:
+    """Return the query; a long one is cut, and a hash distinguishes it from others with the same beginning."""
+    if len(query) <= MAX_QUERY_CHARS:
+        return query
+    whole = blake2b(query.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+    return f"{query[: MAX_QUERY_CHARS - 60]}... ({len(query)} characters, {whole})"
 
 
 def explain(search: UnplacedSearch, pause: Callable[[], None]) -> SearchSummary:

@@ -377,3 +377,18 @@ def test_more_searches_than_the_queue_holds_are_dropped(
         wait_for(client, 2)
         assert eventually(lambda: "3 searches that found nothing were not recorded" in caplog.text)
         assert searches(client) == 2
+
+
+def test_long_queries_do_not_fill_the_memory(
+    open_api: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("plimsoll.ledger.unplaced_writer.MAX_QUEUED_CHARS", 10_000)
+    monkeypatch.setattr("plimsoll.ledger.unplaced_writer.GATHER_SECONDS", 1.0)
+    aggregates = ",".join([HOST] * 230)
+    with caplog.at_level(logging.WARNING), open_api() as client:
+        for number in range(3):
+            search(client, f"{SEARCH}&member_of=in:{aggregates}&limit={number + 1}")
+        assert eventually(lambda: "2 searches that found nothing were not recorded" in caplog.text)
+        (entry,) = listed(client)
+        assert len(entry["query"]) <= 8_000
+        assert " characters, " in entry["query"]
