@@ -33,12 +33,16 @@ MAX_QUEUED = 500
 """Searches that wait to be recorded, at most. Each holds its snapshot in memory until it is explained."""
 MAX_QUEUED_CHARS = 200_000
 """Characters of their queries, at most. A parsed query can take 150 times its length."""
-MAX_BATCH = 100
-"""Searches in one transaction, at most."""
+MAX_BATCH = 32
+"""Searches in one transaction, at most. On SQLite, claims wait for it."""
+MAX_SUMMARIES = 100
+"""Queries whose last summary is in memory."""
 GATHER_SECONDS = 0.25
 """Between the first search of a batch and its transaction: a client that repeats a query causes few transactions."""
 SAME_SUMMARY_SECONDS = 1.0
 """For which equal queries share a summary, whatever has changed since: a repeated query needs no computing."""
+REST, MAX_REST_SECONDS = 2.0, 0.5
+"""After an explanation the thread sleeps for twice its time: requests have most of the processor."""
 PRUNE_SECONDS = 60.0
 REPORT_SECONDS = 60.0
 """Between two log lines about dropped searches."""
@@ -132,7 +136,7 @@ class UnplacedWriter:
         while not (self._is_closed and not self._queue):
             if not self._queue:
                 self._wake.wait(REPORT_SECONDS)
-            if self._queue and not self._is_closed:
+            if 0 < len(self._queue) < MAX_BATCH and not self._is_closed:
                 time.sleep(GATHER_SECONDS)
             try:
                 self._write_batch()
@@ -164,10 +168,12 @@ class UnplacedWriter:
         now = time.monotonic()
         since, why = self._summaries.get(search.query, (0.0, None))
         if why is None or now - since > SAME_SUMMARY_SECONDS:
-            if len(self._summaries) >= MAX_BATCH:
+            if len(self._summaries) >= MAX_SUMMARIES:
                 self._summaries.clear()
             why = self._summary(search)
             self._summaries[search.query] = now, why
+            if not self._is_closed:
+                time.sleep(REST * min(time.monotonic() - now, MAX_REST_SECONDS))
         return UnplacedRequest(search.at, search.request_id, search.global_request_id, search.user, why)
 
     def _summary(self, search: UnplacedSearch) -> SearchSummary:
@@ -181,7 +187,7 @@ class UnplacedWriter:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 with self._database.background_transaction() as transaction:
-                    new = unplaced.record(transaction.connection, searches)
+                    new = unplaced.record(transaction.connection, searches, self._database.runtime.yield_now)
                     transaction.commit()
                     return new
             except Busy:
