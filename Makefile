@@ -18,7 +18,7 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotat
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test deployments cloud nova check conformance differential audit faults fuzz bench bench-quick lint format types docs lock clean
+.PHONY: help install run test deployments cloud nova check conformance differential audit faults fuzz openapi bench bench-quick lint format types docs lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -73,6 +73,10 @@ fuzz: .venv/.installed ## mutated requests against a running service (DB=...; RE
 		$(BIN)/python -m tests.attacks.fuzz --database $$db --seed $(or $(SEED),1) --requests $(REQUESTS) || failed=1; \
 	done; exit $$failed
 
+openapi: EXAMPLES = 100
+openapi: .venv/.installed ## schemathesis with the OpenAPI documents of a running service (DOCUMENTS="v1 1.39", EXAMPLES=20)
+	$(BIN)/python -m tests.openapi --examples $(EXAMPLES) $(DOCUMENTS)
+
 bench: .venv/.installed .venv-reference/.installed ## measure both services, alternating (DB=mariadb, postgresql or sqlite)
 	$(BIN)/python -m bench run --database $(or $(DB),mariadb)
 
@@ -97,6 +101,7 @@ types: .venv/.installed ## mypy, strict
 docs: .venv/.installed ## write the pages that are generated from the code
 	$(BIN)/python -m tests.docs.versions
 	$(BIN)/python -m tests.docs.samples
+	$(BIN)/python -m tests.docs.openapi_examples
 
 lock: .venv/.installed ## write the lock files again (UPGRADE=--upgrade for the newest versions)
 	$(COMPILE) $(UPGRADE) --extra mysql --extra postgresql --output-file requirements-run.lock pyproject.toml

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import textwrap
@@ -18,17 +19,18 @@ def print_text(text: str, verdict: str) -> None:
     lines = printable(text).rstrip("\n").split("\n")
     is_terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns
+    has_colours = is_terminal and not os.environ.get("NO_COLOR")
     is_first = True
     for line in lines:
         is_first = is_first and bool(line)
         shown = wrapped(line, width) if is_terminal else line
         click.echo(
-            click.style(shown, fg=COLOURS.get(verdict), bold=True) if is_first and is_terminal else shown
+            click.style(shown, fg=COLOURS.get(verdict), bold=True) if is_first and has_colours else shown
         )
 
 
 def printable(text: str) -> str:
-    """Replace control characters: names of providers may have any, and a terminal would obey them."""
+    """Replace control characters: names of providers may have any, and a terminal interprets them."""
     return "".join(
         char if char == "\n" or char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text
     )

@@ -26,7 +26,8 @@ def why(target: Target, request_id: str) -> int:
     """Show why the search of a request found no host: the reason at that time, and what is true now.
 
     REQUEST-ID is the `req-...` of the failed request, as nova's log, `openstack server event list` and the header
-    x-openstack-request-id show it. The service remembers searches without candidates for some time.
+    x-openstack-request-id show it. The service remembers searches without candidates for some time. Searches of nova
+    are of its service project: showing them needs the role admin or service.
 
     Exits as `plimsoll explain` does for the last search: 0 if it has candidates now, 3 if it has none now, 4 if it
     would have none in an empty cloud either; 1 if no such search is remembered, or the service cannot be asked.
@@ -40,8 +41,8 @@ def why(target: Target, request_id: str) -> int:
     searches = client.unplaced(request_id)
     if not searches:
         raise click.ClickException(
-            f"No search without candidates is remembered for {request_id}. Its searches had candidates, or it is of"
-            " another service, or too old."
+            f"No search without candidates is remembered for {request_id}. Its searches had candidates, or are too old, or"
+            " are of a project that you may not see: those of nova are for administrators."
         )
     verdict = ""
     for number, search in enumerate(searches[:MOST_SEARCHES]):

@@ -69,5 +69,8 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 
 def one_line(text: str) -> str:
-    line = " ".join(text.split())
+    """Return the text in one line of bounded length, without control characters, which a terminal interprets."""
+    line = "".join(
+        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split())
+    )
     return line if len(line) <= LONGEST_TEXT else f"{line[:LONGEST_TEXT]}..."

@@ -16,7 +16,7 @@ import numpy as np
 
 from plimsoll.domain.values import unhashable_value
 from plimsoll.search.budget import Budget, BudgetExceeded
-from plimsoll.search.fit_bound import free_by_row, upper_bound
+from plimsoll.search.fit_bound import MAX_FREE, free_by_row, upper_bound
 from plimsoll.search.free_by_host import best_by_host
 from plimsoll.search.index.bitset import Numbers, mask_of
 from plimsoll.search.index.index import Index
@@ -37,7 +37,9 @@ class Fit:
     is_complete: bool
     """False if the budget ended before the cloud was full."""
     limits: Mapping[str, int]
-    """For each resource class, the hosts of the empty cloud that have too little of it left for one more instance."""
+    """For each resource class, the hosts that have too little of it left for one more instance, of those that serve the
+    request if nothing is in use. If no class alone is too little at any provider: the hosts that would serve one more
+    if there were more of the class."""
 
     @property
     def limiting_class(self) -> str | None:
@@ -56,7 +58,16 @@ def fit(search: RepeatedSearch, index: Index, request: CandidatesRequest, hosts_
         return Fit(filling.instances, len(filling.hosts), False, False, {})
     is_exact = filling.is_exact or filling.instances == upper_bound(search, index, request)
     limits = _limits(index, request, filling.free, hosts_when_empty, search.budget)
+    try:
+        if not any(limits.values()) and len(hosts_when_empty):
+            limits = filling.hosts_by_missing_class()
+    except BudgetExceeded:
+        limits = {}
     return Fit(filling.instances, len(filling.hosts), is_exact, True, limits)
+
+
+_Term = tuple[str, Numbers, int]
+"""A resource class, the row of each candidate that it is taken from, and the amount."""
 
 
 class _Filling:
@@ -75,12 +86,8 @@ class _Filling:
 
     def fill_once(self) -> bool:
         """Claim each candidate that is found as often as it fits. Return False if there are none."""
-        copy = self.index
-        if not self._is_first:
-            columns = {name: copy.class_column(name).with_free(free) for name, free in self.free.items()}
-            copy = copy.with_class_columns(columns)
         limit = None if self.index.flat else MAX_COUNTED
-        found = self.search.find(copy, self.request, limit)
+        found = self.search.find(self.index if self._is_first else self._copy(self.free), self.request, limit)
         if self._is_first:
             self._is_first = False
             self.is_exact = found is None or self._order_cannot_matter(found, limit)
@@ -89,6 +96,20 @@ class _Filling:
         for part in found.requests.parts():
             self._claim(part)
         return True
+
+    def _copy(self, free: Mapping[str, Numbers]) -> Index:
+        index = self.index
+        return index.with_class_columns(
+            {name: index.class_column(name).with_free(values) for name, values in free.items()}
+        )
+
+    def hosts_by_missing_class(self) -> dict[str, int]:
+        """Return, for each class, how many hosts would serve one more instance if only this class were unlimited."""
+        found = {}
+        for name in self.free:
+            unlimited = {**self.free, name: np.full(self.index.size, MAX_FREE)}
+            found[name] = self.search.count(self._copy(unlimited), self.request).hosts
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
 
     def _order_cannot_matter(self, found: Candidates, limit: int | None) -> bool:
         """Return whether every order of claims fills the cloud with the same number of instances.
@@ -113,35 +134,39 @@ class _Filling:
 
     def _claim(self, part: UniformCandidates) -> None:
         """Claim the candidates one after the other, each as often as it fits."""
-        allocated = [(amounts, column.rows) for amounts, column in part.allocated]
-        hosts = host_by_candidate(self.index, part)
-        rows = np.concatenate([column for _, column in allocated])
-        if len(np.unique(rows)) == len(rows):  # no two candidates use the same provider
-            times = self._claim_all(allocated, slice(None))
-            self.instances += int(times.sum())
-            self.hosts.update(hosts[times > 0].tolist())
-            return
-        for number, host in enumerate(hosts.tolist()):
-            self.search.budget.spend()
-            times = self._claim_all(allocated, slice(number, number + 1))
-            if times[0]:
-                self.instances += int(times[0])
-                self.hosts.add(host)
+        terms = [
+            (name, column.rows, amount)
+            for amounts, column in part.allocated
+            for name, amount in amounts.items()
+        ]
+        rows = np.concatenate([column.rows for _, column in part.allocated])
+        has_own_providers = len(np.unique(rows)) == len(rows)
+        times = self._claim_at_once(terms) if has_own_providers else self._claim_in_order(terms)
+        self.instances += int(times.sum())
+        self.hosts.update(host_by_candidate(self.index, part)[times > 0].tolist())
 
-    def _claim_all(self, allocated: Sequence[tuple[Mapping[str, int], Numbers]], chosen: slice) -> Numbers:
-        """Claim these candidates, which share no provider, each as often as it fits. Return how often."""
-        times: Numbers = np.minimum.reduce(
-            [
-                self.free[name][rows[chosen]] // amount
-                for amounts, rows in allocated
-                for name, amount in amounts.items()
-            ]
-        )
+    def _claim_at_once(self, terms: Sequence[_Term]) -> Numbers:
+        """Claim candidates of which no two use the same provider. Return how often each fits."""
+        times: Numbers = np.minimum.reduce([self.free[name][rows] // amount for name, rows, amount in terms])
         times = np.maximum(times, 0)
-        for amounts, rows in allocated:
-            for name, amount in amounts.items():
-                self.free[name][rows[chosen]] -= times * amount
+        for name, rows, amount in terms:
+            self.free[name][rows] -= times * amount
         return times
+
+    def _claim_in_order(self, terms: Sequence[_Term]) -> Numbers:
+        """Claim candidates one by one. Return how often each fits after those before it."""
+        free = {name: self.free[name].tolist() for name, _, _ in terms}  # a list is faster for single items
+        columns = [(free[name], rows.tolist(), amount) for name, rows, amount in terms]
+        times = []
+        for number in range(len(terms[0][1])):
+            self.search.budget.spend()
+            fits = min([values[rows[number]] // amount for values, rows, amount in columns])
+            times.append(max(fits, 0))
+            if fits > 0:
+                for values, rows, amount in columns:
+                    values[rows[number]] -= fits * amount
+        self.free |= {name: np.array(values, np.int64) for name, values in free.items()}
+        return np.array(times, np.int64)
 
 
 def _limits(

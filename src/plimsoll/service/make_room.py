@@ -36,7 +36,7 @@ class Rooms:
     """The hosts that were found."""
 
     found: tuple[Room, ...] = ()
-    """Hosts with the fewest moves come first."""
+    """The hosts with the fewest moves come first."""
     consumers: Mapping[str, Consumer] = field(default_factory=dict)
     """The records of the consumers to move, by uuid."""
     is_complete: bool = True

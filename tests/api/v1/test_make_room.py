@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What GET /plimsoll/v1/explain says about changes of the request and moves of consumers; each is carried out."""
+"""Changes of the request and moves of consumers in the answer of GET /plimsoll/v1/explain; each is carried out."""
 
 from __future__ import annotations
 

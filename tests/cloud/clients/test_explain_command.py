@@ -15,6 +15,7 @@ from tests.cloud.clients.openstack import REFERENCE_REGION, ROOT, client_environ
 from tests.cloud.keystone import ADMIN, BIN, Keystone, User
 from tests.cloud.services import Plimsoll
 from tests.support import sample_cloud
+from tests.support.waiting import eventually
 
 SMALL, HUGE = "resources=VCPU:1,MEMORY_MB:256", "resources=VCPU:1000"
 
@@ -103,3 +104,19 @@ def test_a_token_with_its_url_is_enough(keystone: Keystone, plimsoll: Plimsoll) 
     assert wrong.returncode == 1
     assert "401" in wrong.stderr
     assert wrong.stderr.count("\n") == 1
+
+
+def test_why_shows_searches_of_nova_to_administrators(
+    keystone: Keystone, plimsoll: Plimsoll, users: dict[str, User]
+) -> None:
+    request_id = "req-7c0f5f0e-3a5d-4f5c-9d54-2f1a0b6e8c33"
+    nova = keystone.token(users["service"])
+    searched = plimsoll.send("GET", f"/allocation_candidates?{HUGE}", nova, x_openstack_request_id=request_id)
+    assert searched.json["allocation_requests"] == []
+    assert eventually(lambda: run(keystone.environment(), "why", request_id).returncode == 4)
+    shown = run(keystone.environment(), "why", request_id)
+    assert shown.stderr == ""
+    assert "VCPU" in shown.stdout
+    hidden = run(keystone.environment(users["reader"]), "why", request_id)
+    assert (hidden.returncode, hidden.stdout) == (1, "")
+    assert "for administrators" in hidden.stderr

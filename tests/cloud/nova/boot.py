@@ -4,7 +4,7 @@
 
 API, scheduler, conductor and two computes with the fake driver run in this process, as in nova's functional tests: SQLite,
 RPC in memory, stand-ins for glance, neutron and cinder. The Placement client is nova's own, with [placement] set to the
-URL. It prints one line of JSON per boot: the request id of POST /servers, the final status and the fault.
+URL. It prints one line of JSON per boot: the server, the request id of POST /servers, status and fault.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ class Boot(integrated_helpers.ProviderUsageBaseTestCase):  # type: ignore[misc]
         found = self._wait_for_end(accepted.body["server"]["id"])
         outcome = {
             "name": name,
+            "server": found["id"],
             "request_id": accepted.headers["x-openstack-request-id"],
             "status": found["status"],
             "fault": found.get("fault", {}).get("message"),

@@ -26,7 +26,7 @@ NO_VALID_HOST = "No valid host was found. "
 class Boots:
     service: Service
     outcomes: dict[str, dict[str, Any]]
-    """By the name of the server: its request id, status and fault."""
+    """By the name of the server: its uuid, the request id of its boot, status and fault."""
 
     @property
     def url(self) -> str:
@@ -105,3 +105,13 @@ def test_the_request_id_of_a_boot_that_worked_has_no_entry(boots: Boots) -> None
     shown = boots.why("small")
     assert (shown.returncode, shown.stdout) == (1, "")
     assert "No search without candidates" in shown.stderr
+
+
+def test_after_a_server_is_gone_the_failed_boot_would_succeed(boots: Boots) -> None:
+    status, _ = boots.service.client().call("DELETE", f"/allocations/{boots.outcomes['first']['server']}")
+    assert status == 204
+    shown = boots.why("third")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    then, _, now = shown.stdout.partition("\nNow\n")
+    assert "MEMORY_MB" in then
+    assert "Verdict     found" in now

@@ -53,7 +53,7 @@ def check_entry(world: World, request: CandidatesRequest, entry: Relaxation) -> 
     candidates = model.candidates(world, entry.request)
     assert (entry.found.candidates, entry.found.is_exact) == (len(candidates), True)
     assert 0 < entry.found.hosts <= len(candidates)
-    # A larger amount, or one of two changes alone, has no candidates.
+    # An amount in between, or one of two changes alone, has no candidates.
     for change in entry.changes:
         others = [other for other in entry.changes if other != change]
         if others:
@@ -61,7 +61,8 @@ def check_entry(world: World, request: CandidatesRequest, entry: Relaxation) -> 
         if change.kind is Relaxed.AMOUNT:
             assert change.new_amount is not None
             assert change.amount is not None
-            for amount in range(change.new_amount + 1, change.amount):
+            nearest = sorted([change.amount, change.new_amount])
+            for amount in range(nearest[0] + 1, nearest[1]):
                 more = replace(change, new_amount=amount)
                 assert not is_served(world, apply(request, *others, more))
 

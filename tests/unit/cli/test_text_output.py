@@ -29,10 +29,11 @@ def test_a_line_is_broken_at_the_width_and_indented() -> None:
     assert wrapped("x" * 60, 40) == "x" * 60
 
 
-def on_a_terminal(columns: int) -> str:
+def on_a_terminal(columns: int, **more: str) -> str:
     """Run the program with a terminal as its output."""
     leader, follower = pty.openpty()
-    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    clean = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment = {**clean, "COLUMNS": str(columns), "TERM": "xterm", **more}
     process = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=follower, env=environment)
     os.close(follower)
     chunks = []
@@ -55,6 +56,10 @@ def test_a_terminal_gets_colours_and_its_width() -> None:
     assert len(lines) > 4
     assert all(len(line) <= 60 for line in lines[1:])
     assert "\x1b" not in "".join(lines[1:])
+
+
+def test_colours_can_be_turned_off() -> None:
+    assert on_a_terminal(60, NO_COLOR="1").startswith("First.\n")
 
 
 def test_a_pipe_gets_the_text_unchanged() -> None:

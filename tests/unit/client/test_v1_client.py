@@ -59,6 +59,17 @@ def test_an_error_document_becomes_an_exception_with_its_facts() -> None:
     assert str(refusal) == "400 Bad Request: No such resource class: CPU. (req-1)"
 
 
+def test_a_long_text_with_control_characters_is_one_short_line() -> None:
+    detail = "x\n\n a\x1b[31m\n b " + "c" * 5000
+    with (
+        ScriptedServer(Scripted(400, error_document(400, "Bad Request", detail))) as server,
+        pytest.raises(RefusedRequest) as raised,
+    ):
+        client_of(server).explain("resources=CPU:4")
+    assert str(raised.value).startswith("400 Bad Request: a\N{REPLACEMENT CHARACTER}[31m b ccc")
+    assert len(str(raised.value)) < 600
+
+
 @pytest.mark.parametrize("document", [None, [], {"errors": []}, {"errors": [1]}, {"errors": "x"}, "text"])
 def test_an_error_of_another_form_is_reported_by_its_status(document: object) -> None:
     with (

@@ -69,6 +69,13 @@ def test_a_lower_bound_is_called_one() -> None:
     assert (found.instances, found.is_exact, found.is_complete) == (3, False, True)
 
 
+def test_a_class_limits_also_if_only_several_pieces_of_it_are_missing() -> None:
+    cloud = Cloud(host("a", "VCPU:9"), *[host(f"a{number}", "PCI:1", parent="a") for number in range(3)])
+    groups = (group("VCPU:1"), group("PCI:1", "_1"), group("PCI:1", "_2"))
+    found = fitting(cloud, *groups, group_policy="isolate")
+    assert (found.instances, found.limits) == (1, {"PCI": 1, "VCPU": 0})
+
+
 def test_what_does_not_fit_has_no_instances() -> None:
     cloud = Cloud(host("a", "VCPU:8", used="VCPU:8"))
     found = fitting(cloud, group("VCPU:1"))

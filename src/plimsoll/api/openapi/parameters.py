@@ -45,7 +45,7 @@ class _Details:
     shape: Shape = field(default_factory=dict)
     """Added to the schema."""
     repeated_since: F | None = None
-    example: str | None = None
+    example: str | int | None = None
 
 
 _MEMBER_OF = _Details(
@@ -76,7 +76,7 @@ _DETAILS: Mapping[str, _Details] = {
     "in_tree": _Details(
         "The uuid of any provider of a tree: only providers of that tree.", {"format": "uuid"}
     ),
-    "limit": _Details("The largest number of candidates.", {"type": "integer", "minimum": 1}, None, "10"),
+    "limit": _Details("The largest number of candidates.", {"type": "integer", "minimum": 1}, None, 10),
     "group_policy": _Details(
         "Whether groups with a suffix may be served by one provider (`none`) or not (`isolate`)."
         " Required if there are two or more such groups."

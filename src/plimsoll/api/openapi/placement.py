@@ -100,7 +100,7 @@ def placement_document(
 def document_schema(name: str, version: Version) -> dict[str, Any]:
     schema: dict[str, Any] = shape_at(DOCUMENTS[name], version)
     # The `code` of a 401 is not that of other errors.
-    return schema if name == UNAUTHORIZED else with_descriptions(schema)  # type: ignore[no-any-return]
+    return schema if name == UNAUTHORIZED else with_descriptions(schema)
 
 
 def _description(version: Version) -> str:

@@ -109,6 +109,13 @@ class Block:
         amounts = room - room % units.step_size
         return np.where((amounts >= units.min_unit) & (amounts > 0), amounts, 0)
 
+    def smallest_allowed(self, at_least: int, taken: int) -> Numbers:
+        """Return, by row, the smallest amount from `at_least` on that units and room allow besides `taken`, or 0."""
+        units = self.inventory
+        wanted = np.maximum(units.min_unit, at_least)
+        amounts = wanted + -wanted % units.step_size
+        return np.where(amounts + taken <= np.minimum(self.free, units.max_unit), amounts, 0)
+
     def emptied(self) -> Block:
         """Return a block without usage."""
         capacity = self.inventory.capacity

@@ -149,6 +149,11 @@ class ClassColumn:
         found = self._by_row(size, lambda block: block.largest_allowed(at_most, taken))
         return np.where(mask_of(self.rows, size), found, 0)
 
+    def smallest_allowed(self, size: int, at_least: int, taken: int = 0) -> Numbers:
+        """Return, for all rows, the smallest amount from `at_least` on that units and room allow, 0 for none."""
+        found = self._by_row(size, lambda block: block.smallest_allowed(at_least, taken))
+        return np.where(mask_of(self.rows, size), found, 0)
+
     def with_used(self, entries: Mapping[int, int]) -> ClassColumn:
         """Return a column with new usages at some rows that have the class, as after a claim."""
         before, changed = self._with_free, self._changed.union(entries)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find the largest amount of one resource class with which a request has candidates.
+"""Find the nearest amounts of one resource class with which a request has candidates.
 
-The columns have the largest amount that each provider could serve. Only these amounts are checked by a search, the
-largest first, and mostly one search is enough.
+The columns have the largest lower amount that each provider could serve and, for providers whose units exclude the
+requested amount, the smallest larger one. Only these amounts are checked by a search, the nearest first, and mostly one
+search is enough.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from plimsoll.search.filters import Step, apply_filters
 from plimsoll.search.index.bitset import NONE, RowSet, mask_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan, allowed_roots, plan_group
-from plimsoll.search.relax.changes import apply, lowered, without_class, without_group
+from plimsoll.search.relax.changes import apply, with_amount, without_class, without_group
 from plimsoll.search.repeated_search import RepeatedSearch
 from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.search.slots import Slot
@@ -36,7 +37,7 @@ def largest_amount(
     amounts = _possible_amounts(search, index, request, group, resource_class)
 
     def is_served(amount: int) -> bool:
-        return search.is_served(index, apply(request, lowered(group, resource_class, amount)))
+        return search.is_served(index, apply(request, with_amount(group, resource_class, amount)))
 
     for amount in amounts[:_MAX_IN_ORDER]:
         if is_served(amount):
@@ -51,22 +52,48 @@ def largest_amount(
     return amounts[high] if high < len(amounts) else None
 
 
-def _possible_amounts(
+def smallest_larger_amount(
     search: RepeatedSearch, index: Index, request: CandidatesRequest, group: Group, resource_class: str
+) -> int | None:
+    """Return the smallest larger amount with which providers have candidates that do not allow the requested one.
+
+    Their min_unit or step_size excludes the requested amount. None if there is none among the first few.
+    """
+    amounts = _possible_amounts(search, index, request, group, resource_class, larger=True)
+    for amount in amounts[:_MAX_IN_ORDER]:
+        if search.is_served(index, apply(request, with_amount(group, resource_class, amount))):
+            return amount
+    return None
+
+
+def _possible_amounts(
+    search: RepeatedSearch,
+    index: Index,
+    request: CandidatesRequest,
+    group: Group,
+    resource_class: str,
+    *,
+    larger: bool = False,
 ) -> list[int]:
-    """Return the amounts that a provider could serve if it met all other conditions, the largest first."""
+    """Return the amounts that a provider could serve if it met all other conditions, the nearest to the requested first."""
     anchors = _anchors_without(search, index, request, group, resource_class)
     if not anchors:
         return []
-    rows = index.rows_of_trees(anchors) | index.sharing
-    mask = mask_of(_rows_for(search, index, group, resource_class, rows), index.size)
-    column = index.class_column(resource_class)
+    column, requested = index.class_column(resource_class), group.resources[resource_class]
+    rows = _rows_for(search, index, group, resource_class, index.rows_of_trees(anchors) | index.sharing)
+    if larger:
+        rows &= ~column.rows_allowing(requested)
+    mask = mask_of(rows, index.size)
     amounts: set[int] = set()
-    for taken in _sums_of_others(request, group, resource_class):
-        found = column.largest_allowed(index.size, group.resources[resource_class] - 1, taken)
+    for taken in _sums_of_others(request, group, resource_class) if rows else ():
+        found = (
+            column.smallest_allowed(index.size, requested + 1, taken)
+            if larger
+            else column.largest_allowed(index.size, requested - 1, taken)
+        )
         amounts.update(np.unique(found[mask]).tolist())
         search.budget.check()
-    return sorted(amounts - {0}, reverse=True)
+    return sorted(amounts - {0}, reverse=not larger)
 
 
 def _anchors_without(

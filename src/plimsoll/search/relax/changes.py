@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Single changes of a request, each of which asks for less."""
+"""Single changes of a request: without a condition, or with another amount."""
 
 from __future__ import annotations
 
@@ -43,11 +43,6 @@ class RequestChange:
     """The amount that was asked for."""
     new_amount: int | None = None
 
-    @property
-    def subject(self) -> tuple[object, ...]:
-        """The changed part of the request, without the new amount."""
-        return self.kind, self.suffix, self.names, self.resource_class
-
 
 def removals(request: CandidatesRequest) -> Iterator[RequestChange]:
     """Yield each change that takes away one condition."""
@@ -80,13 +75,13 @@ def _removals_of_group(group: Group) -> Iterator[RequestChange]:
 
 
 def amounts(request: CandidatesRequest) -> Iterator[tuple[Group, str]]:
-    """Yield each group and resource class whose amount may be lowered."""
+    """Yield each group and resource class whose amount may be with_amount."""
     for group in request.groups:
         for resource_class in group.resources:
             yield group, resource_class
 
 
-def lowered(group: Group, resource_class: str, new_amount: int) -> RequestChange:
+def with_amount(group: Group, resource_class: str, new_amount: int) -> RequestChange:
     amount = group.resources[resource_class]
     return RequestChange(
         Relaxed.AMOUNT, group.suffix, resource_class=resource_class, amount=amount, new_amount=new_amount

@@ -2,7 +2,7 @@
 
 """Find every minimal change of a request that gives candidates; each is checked by a search.
 
-Single changes first: without one condition, with a lower amount, without a resource class, without a group. If none of
+Single changes first: without one condition, with another amount, without a resource class, without a group. If none of
 them is enough, two changes together. No result contains the changes of another one.
 """
 
@@ -15,15 +15,15 @@ from typing import TypeVar
 from plimsoll.domain.values import unhashable_value
 from plimsoll.search.budget import BudgetExceeded
 from plimsoll.search.index.index import Index
-from plimsoll.search.relax.amounts import largest_amount
+from plimsoll.search.relax.amounts import largest_amount, smallest_larger_amount
 from plimsoll.search.relax.changes import (
     Relaxed,
     RequestChange,
     amounts,
     apply,
     is_valid,
-    lowered,
     removals,
+    with_amount,
     without_class,
     without_group,
 )
@@ -92,14 +92,21 @@ class _Attempt:
         for change in self.removals:
             self._try(change)
         for group, resource_class in self.amounts:
-            if lower := self._lowered(self.request, group.suffix, resource_class):
-                self._try(lower)
-            elif len(group.resources) > 1:
-                self._try(without_class(group, resource_class))
+            self._try_amounts(group, resource_class)
         for group in self.request.groups:
             change = without_group(group)
             if not self._is_changed(group.suffix) and is_valid(apply(self.request, change)):
                 self._try(change)
+
+    def _try_amounts(self, group: Group, resource_class: str) -> None:
+        lower = self._lowered(self.request, group.suffix, resource_class)
+        larger = smallest_larger_amount(self.search, self.index, self.request, group, resource_class)
+        if lower is not None:
+            self._try(lower)
+        if larger is not None:
+            self._try(with_amount(group, resource_class, larger))
+        if lower is None and larger is None and len(group.resources) > 1:
+            self._try(without_class(group, resource_class))
 
     def _is_changed(self, suffix: str) -> bool:
         """Return whether a change was found that is part of the removal of the group."""
@@ -140,7 +147,7 @@ class _Attempt:
         if group is None:
             return None
         amount = largest_amount(self.search, self.index, request, group, resource_class)
-        return None if amount is None else lowered(group, resource_class, amount)
+        return None if amount is None else with_amount(group, resource_class, amount)
 
     def _try(self, *changes: RequestChange) -> None:
         """Run the search with these changes, and add them to the result if it finds candidates."""

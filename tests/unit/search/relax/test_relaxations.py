@@ -42,7 +42,14 @@ def test_the_lower_amount_respects_the_units_of_the_provider() -> None:
     units = Inventory(100, min_unit=4, max_unit=11, step_size=4)
     cloud = Cloud(host("a", inventories={"VCPU": units}), host("b", "VCPU:7"))
     assert texts(relaxed(cloud, group("VCPU:50"))) == ["VCPU 50 to 8: 1"]
-    assert texts(relaxed(Cloud(cloud.index.provider(0)), group("VCPU:3"))) == []
+
+
+def test_an_amount_that_the_units_exclude_is_raised_too() -> None:
+    units = Inventory(100, min_unit=4, max_unit=11, step_size=4)
+    cloud = Cloud(host("a", inventories={"VCPU": units}), host("b", "VCPU:1"))
+    assert texts(relaxed(cloud, group("VCPU:3"))) == ["VCPU 3 to 1: 1", "VCPU 3 to 4: 1"]
+    assert texts(relaxed(cloud, group("VCPU:5"))) == ["VCPU 5 to 4: 1", "VCPU 5 to 8: 1"]
+    assert texts(relaxed(cloud, group("VCPU:9"))) == ["VCPU 9 to 8: 1"]
 
 
 def test_only_hosts_that_meet_the_other_conditions_count_for_the_amount() -> None:

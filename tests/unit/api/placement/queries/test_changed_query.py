@@ -22,8 +22,8 @@ from plimsoll.search.relax.changes import (
     amounts,
     apply,
     is_valid,
-    lowered,
     removals,
+    with_amount,
     without_class,
     without_group,
 )
@@ -52,7 +52,7 @@ def test_the_other_parameters_stay_as_they_are() -> None:
 def test_the_text_stays_readable() -> None:
     text = f"resources=VCPU:16&required=!CUSTOM_X,HW_CPU_X86_AVX&member_of=!in:{ONE},{TWO}"
     request = candidates_request(text, NEWEST)
-    assert changed_query(text, request, apply(request, lowered(request.groups[0], "VCPU", 14))) == (
+    assert changed_query(text, request, apply(request, with_amount(request.groups[0], "VCPU", 14))) == (
         f"resources=VCPU:14&required=!CUSTOM_X,HW_CPU_X86_AVX&member_of=!in:{ONE},{TWO}"
     )
 
@@ -138,7 +138,7 @@ def test_every_change_of_a_query_is_parsed_into_the_changed_request(random: Rand
     request = candidates_request(text, NEWEST)
     changes = list(removals(request))
     for group, resource_class in amounts(request):
-        changes.append(lowered(group, resource_class, 1))
+        changes.append(with_amount(group, resource_class, 1))
         if len(group.resources) > 1:
             changes.append(without_class(group, resource_class))
     changes += map(without_group, request.groups)
