@@ -14,7 +14,7 @@ from plimsoll.search.budget import Budget
 from plimsoll.search.combine.assemble import slots_with_resources, sum_resources, uniform_parts
 from plimsoll.search.combine.exists import anchors_with_choice
 from plimsoll.search.combine.order import find_choices
-from plimsoll.search.index.bitset import Numbers, numbers_of
+from plimsoll.search.index.bitset import NONE, Numbers, RowSet, numbers_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.index.selection import Selection
 from plimsoll.search.plan import NameMissing, Plan, allowed_roots, plan_group, plan_request
@@ -89,8 +89,13 @@ def _plan(
 
 def has_candidates(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> bool:
     """Return whether a search finds a candidate. Unknown names are like names that no provider has."""
+    return bool(hosts_with_candidates(world, index, request, budget))
+
+
+def hosts_with_candidates(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> RowSet:
+    """Return the roots of the trees that have a candidate, without enumerating the candidates."""
     plan = _plan(world, index, request, budget)
-    return isinstance(plan, Plan) and bool(anchors_with_choice(index, plan, budget))
+    return anchors_with_choice(index, plan, budget) if isinstance(plan, Plan) else NONE
 
 
 def trace_plan(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> Trace:

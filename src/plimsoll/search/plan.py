@@ -23,7 +23,7 @@ from plimsoll.search.index.bitset import NONE, RowSet, numbers_of, rows_of_mask
 from plimsoll.search.index.index import Index
 from plimsoll.search.request import CandidatesRequest, Conditions, Group
 from plimsoll.search.slots import Slot, Supply, slots_of
-from plimsoll.search.trace import GroupReport, Trace
+from plimsoll.search.trace import Trace
 
 NameMissing = ResourceClassMissing | TraitsMissing
 
@@ -145,14 +145,12 @@ def _slots(
     slots_by_group: dict[object, list[Slot]],
     trace: Trace | None,
 ) -> tuple[Slot, ...]:
-    """Return the slots of a group. Equal groups, which are frequent, share one filter run unless it is traced."""
-    if trace is not None:
-        trace.groups.append(GroupReport(group))
-        return tuple(slots_of(index, group, roots, tree, trace.groups[-1]))
+    """Return the slots of a group. Equal groups, which are frequent, share one filter run and its reports."""
     group_key = (group.conditions, tuple(group.resources.items()), group.one_provider)
+    report = None if trace is None else trace.add_group(group, group_key)
     slots = slots_by_group.get(group_key)
     if slots is None:
-        slots = slots_by_group[group_key] = list(slots_of(index, group, roots, tree))
+        slots = slots_by_group[group_key] = list(slots_of(index, group, roots, tree, report))
         return tuple(slots)
     return tuple([Slot(group.suffix, slot.resources, slot.supply) for slot in slots])
 

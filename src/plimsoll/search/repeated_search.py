@@ -13,7 +13,7 @@ from plimsoll.domain.values import value
 from plimsoll.domain.world import World
 from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.search.budget import Budget, BudgetExceeded
-from plimsoll.search.find import find_candidates
+from plimsoll.search.find import find_candidates, hosts_with_candidates
 from plimsoll.search.index.bitset import Numbers, mask_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.request import CandidatesRequest, Order
@@ -30,7 +30,7 @@ class FoundCount:
     hosts: int
     candidates: int
     is_exact: bool = True
-    """False if the search ended at a limit: there are at least as many."""
+    """False if the search ended at a limit: there are at least as many candidates."""
 
 
 class RepeatedSearch:
@@ -64,7 +64,8 @@ class RepeatedSearch:
             return FoundCount(0, 0)
         candidates = len(found.requests)
         is_exact = found.is_complete and (index.flat or candidates < limit)
-        return FoundCount(len(hosts_of(index, found)), candidates, is_exact)
+        hosts = hosts_with_candidates(self.world, index, request, self.budget)
+        return FoundCount(hosts.bit_count(), candidates, is_exact)
 
 
 def hosts_of(index: Index, found: Candidates) -> Numbers:

@@ -8,7 +8,7 @@ providers, so that every step of every group reports. Without a trace nothing is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 from plimsoll.domain.values import unhashable_value, value
@@ -56,6 +56,13 @@ class Trace:
     """The conditions on the root."""
     groups: list[GroupReport] = field(default_factory=list)
     anchors: list[AnchorReport] = field(default_factory=list)
+    _slots_by_group: dict[Hashable, list[SlotReport]] = field(default_factory=dict)
+
+    def add_group(self, group: Group, key: Hashable) -> GroupReport:
+        """Begin the report of a group. Groups with an equal key have the same slots, which report once."""
+        report = GroupReport(group, slots=self._slots_by_group.setdefault(key, []))
+        self.groups.append(report)
+        return report
 
     def intersected(self, reason: str, group: str | None, before: RowSet, after: RowSet) -> None:
         self.anchors.append(AnchorReport(reason, group, before, after))

@@ -53,7 +53,7 @@ def note(
 
 
 def _shortened(query: str) -> str:
-    """Return the query; a long one is cut, and a hash tells it from others with the same beginning."""
+    """Return the query; a long one is cut, and a hash distinguishes it from others with the same beginning."""
     if len(query) <= MAX_QUERY_CHARS:
         return query
     whole = blake2b(query.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()

@@ -10,7 +10,7 @@ ROLES = ("admin", "service", "reader", "member", "")
 
 
 def call_as(client: Api, roles: str, path: str, project: str = "engines") -> Response:
-    """Call as a user of a project who has these roles."""
+    """Call as a user with these roles in a project."""
     return client.call("GET", path, headers={"X-Auth-Token": f"ada:{project}", "X-Roles": roles})
 
 

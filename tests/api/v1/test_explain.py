@@ -145,6 +145,18 @@ def test_a_search_that_is_too_long_is_the_same_503(tmp_path: Path) -> None:
         assert (response.status, response.code) == (503, "plimsoll.search_budget_exceeded")
 
 
+def test_amounts_beyond_64_bits_are_shown_as_the_largest(tmp_path: Path) -> None:
+    uuid = "10000000-0000-0000-0000-000000000000"
+    with api(tmp_path / "db") as client:
+        client.host(uuid, "huge", DISK_GB=1)
+        inventory = {"total": 2_000_000_000, "allocation_ratio": 3.0e38, "max_unit": 4}
+        body = {"inventories": {"VCPU": inventory}, "resource_provider_generation": 1}
+        assert client.put(f"/resource_providers/{uuid}/inventories", body).status == 200
+        facts = explain(client, "resources=VCPU:5").json["examples"][0]["obstacles"][0]["facts"]
+        assert (facts["capacity"], facts["max_unit"]) == (1 << 62, 4)
+        assert ask(client, "resources=VCPU:5").status == 200
+
+
 def test_every_reason_is_on_the_page() -> None:
     page = PAGE.read_text()
     assert [reason for reason in REASONS if f"`{reason}`" not in page] == []

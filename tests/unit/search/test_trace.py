@@ -77,6 +77,16 @@ def test_groups_after_one_without_providers_report_too() -> None:
     assert [each.group.suffix for each in trace.groups] == ["_1", "_2", "_3"]
 
 
+def test_equal_groups_report_the_same_slots() -> None:
+    _, trace = traced(
+        group("VCPU:1", "_1"), group("VCPU:1", "_2"), group("VCPU:2", "_3"), group_policy="none"
+    )
+    assert reasons(trace) == [[PARTS]] * 3
+    first, second, third = [each.slots for each in trace.groups]
+    assert first is second
+    assert first is not third
+
+
 def test_early_ends_report_their_reason() -> None:
     _, trace = traced(
         group("VCPU:1", "_1", member_of="nowhere"),

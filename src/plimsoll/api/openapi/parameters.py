@@ -39,7 +39,7 @@ _SUFFIX = "[a-zA-Z0-9_-]{1,64}"
 
 @dataclass(frozen=True, slots=True)
 class _Details:
-    """What the documents have about a parameter beyond its schema in the code."""
+    """Description, narrower schema and example of a parameter."""
 
     description: str
     shape: Shape = field(default_factory=dict)

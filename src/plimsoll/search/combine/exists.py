@@ -15,7 +15,7 @@ from plimsoll.search.combine import order
 from plimsoll.search.combine.backtrack import Combiner
 from plimsoll.search.combine.rules import rules_of
 from plimsoll.search.combine.tree_options import options_at
-from plimsoll.search.index.bitset import NONE, Numbers, RowSet, numbers_of, rows_of_numbers
+from plimsoll.search.index.bitset import NONE, Numbers, RowSet, mask_of, numbers_of, rows_of_numbers
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan, anchors_by_counting
 
@@ -31,7 +31,9 @@ def anchors_with_choice(index: Index, plan: Plan, budget: Budget) -> RowSet:
     if index.flat or not anchors:
         return anchors
     enumeration = order.Enumeration(index, plan, None, budget, shape_memo=True)
-    found, numbers = NONE, numbers_of(anchors, index.size)
+    all_numbers = numbers_of(anchors, index.size)
+    searched = enumeration.representatives(all_numbers) if enumeration.sharing_providers else all_numbers
+    found, numbers = NONE, np.unique(searched) if enumeration.sharing_providers else all_numbers
     for width in (_WIDTH, None):
         truncated: list[Numbers] = []
         batch = enumeration.largest_batch(numbers)
@@ -49,6 +51,8 @@ def anchors_with_choice(index: Index, plan: Plan, budget: Budget) -> RowSet:
         numbers = np.concatenate(truncated) if truncated else numbers[:0]
         if not len(numbers):
             break
+    if enumeration.sharing_providers:
+        return rows_of_numbers(all_numbers[mask_of(found, index.size)[searched]], index.size)
     return found
 
 

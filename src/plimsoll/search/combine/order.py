@@ -20,7 +20,7 @@ from plimsoll.search.combine.backtrack import Choice, Combiner
 from plimsoll.search.combine.memo import join_by_shape, join_each
 from plimsoll.search.combine.tree_options import options_at
 from plimsoll.search.combine.vectorised import ChoiceTable, rank_in_tree
-from plimsoll.search.index.bitset import Mask, Numbers, mask_of, numbers_of, union
+from plimsoll.search.index.bitset import Numbers, mask_of, numbers_of, union
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
 from plimsoll.search.request import Order
@@ -91,21 +91,26 @@ class Enumeration:
         """Return the anchors to search. Trees served only by the same sharing providers are searched once."""
         anchors = numbers_of(self.plan.anchors, self.index.size)
         if self.sharing_providers:
-            anchors = anchors[self._distinct_anchors(anchors)]
+            anchors = np.unique(self.representatives(anchors))
         return anchors if self.shuffle is None else self.shuffle.permutation(anchors)
 
-    def _distinct_anchors(self, anchors: Numbers) -> Mask:
+    def representatives(self, anchors: Numbers) -> Numbers:
+        """Return, for each anchor, the one that is searched for it: the first of all that the same providers serve.
+
+        An anchor with an option in its own tree is searched itself.
+        """
         supplies = {id(slot.supply): slot.supply for slot in self.plan.slots}.values()
         own = union(self.index.roots_of(supply.rows) for supply in supplies)
-        keep = mask_of(own, self.index.size)[anchors]
-        dependent = anchors[~keep]
+        is_dependent = ~mask_of(own, self.index.size)[anchors]
+        dependent = anchors[is_dependent]
         kind = np.zeros(len(dependent), np.int64)
         for supply in supplies:
             for shared_anchors in supply.sharing_providers.values():
                 served = mask_of(shared_anchors, self.index.size)[dependent]
                 _, kind = np.unique(kind * 2 + served, return_inverse=True)
-        keep[np.flatnonzero(~keep)[np.unique(kind, return_index=True)[1]]] = True
-        return keep
+        found = anchors.copy()
+        found[is_dependent] = dependent[np.unique(kind, return_index=True)[1]][kind]
+        return found
 
     def backtrack_all(
         self, anchors: Numbers, limit: int | None, max_choices: int, round_robin: bool

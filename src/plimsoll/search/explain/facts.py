@@ -13,6 +13,7 @@ from plimsoll.search.explain.explanation import InventoryFacts
 from plimsoll.search.explain.hosts import Hosts
 from plimsoll.search.filters import Part
 from plimsoll.search.index.bitset import Numbers, RowSet, mask_of, numbers_of, rows_of
+from plimsoll.search.index.blocks import MAX_CAPACITY
 
 _LOWEST_IS_BEST = filters.AboveMinUnit | filters.MatchesStepSize
 
@@ -36,7 +37,7 @@ def nearest(hosts: Hosts, step: Part, rows: list[int]) -> Provider | None:
 
 def facts_of(provider: Provider, resource_class: str, requested: int) -> InventoryFacts:
     inventory, used = provider.inventories[resource_class], provider.used_of(resource_class)
-    capacity = max(0, inventory.capacity)
+    capacity = min(max(0, inventory.capacity), MAX_CAPACITY)
     return InventoryFacts(
         resource_class=resource_class,
         requested=requested,

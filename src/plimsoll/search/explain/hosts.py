@@ -41,6 +41,8 @@ class Hosts:
 
     def of(self, rows: RowSet, sharing: RowSet) -> RowSet:
         """Return the hosts of these rows, and those that these sharing providers serve."""
+        if not sharing and not self.index.children:
+            return rows
         found = self._of.get((rows, sharing))
         if found is None:
             found = self.index.roots_of(rows)

@@ -29,7 +29,7 @@ SPARSE = BLOCK // 8
 
 ABSENT = -1
 """The capacity of a provider without an inventory of the class."""
-_MAX_CAPACITY = 1 << 62
+MAX_CAPACITY = 1 << 62
 """Larger capacities (a ratio may be 1e38) are stored as this value, far above every amount that a request may have."""
 
 
@@ -149,7 +149,7 @@ class Column:
         return Column(tuple(blocks))
 
 
-_ABSENT_ROW = np.array([[ABSENT], [0], [MAX_INT], [1], [-_MAX_CAPACITY]], np.int64)
+_ABSENT_ROW = np.array([[ABSENT], [0], [MAX_INT], [1], [-MAX_CAPACITY]], np.int64)
 """The column values of a row without the class: capacity, min_unit, max_unit, step_size, free."""
 
 
@@ -170,7 +170,7 @@ def rewrite_block(block: Block | None, entries: Mapping[int, tuple[Inventory, in
             continue
         new, used = entry
         # A negative capacity admits nothing, like 0; -1 would mean ABSENT.
-        capacity = min(max(new.capacity, 0), _MAX_CAPACITY)
+        capacity = min(max(new.capacity, 0), MAX_CAPACITY)
         columns[:, offset] = (capacity, new.min_unit, new.max_unit, new.step_size, capacity - used)
         highest_min_unit = max(highest_min_unit, new.min_unit)
         lowest_max_unit = min(lowest_max_unit, new.max_unit)

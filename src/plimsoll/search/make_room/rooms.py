@@ -28,7 +28,7 @@ from plimsoll.search.result import Candidate
 
 DISABLED_TRAIT = "COMPUTE_STATUS_DISABLED"
 """nova starts no instance on a host with this trait."""
-MAX_NEARBY = 1_000
+MAX_NEARBY = 400
 """Providers of a host's tree and of the trees that share with it, at most."""
 MAX_COMPARED = 64
 """Consumers of a host that are compared with each other, at most. With more, fewer consumers may be enough."""

@@ -32,6 +32,8 @@ from plimsoll.search.request import CandidatesRequest, Group
 
 T = TypeVar("T")
 
+MAX_RELAXATIONS = 32
+"""Results, at most. The ones with the most hosts are kept."""
 MAX_CHANGES = 64
 """Changes of one kind (removals, amounts) that are tried, at most."""
 MAX_PAIRED = 12
@@ -67,7 +69,9 @@ def relax(search: RepeatedSearch, index: Index, request: CandidatesRequest) -> R
     except BudgetExceeded:
         attempt.is_complete = False
     ordered = sorted(attempt.found, key=lambda each: (len(each.changes), -each.found.hosts))
-    return Relaxations(tuple(ordered), attempt.is_complete)
+    return Relaxations(
+        tuple(ordered[:MAX_RELAXATIONS]), attempt.is_complete and len(ordered) <= MAX_RELAXATIONS
+    )
 
 
 class _Attempt:

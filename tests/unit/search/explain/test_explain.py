@@ -56,7 +56,7 @@ def test_each_clause_is_counted_alone_and_in_the_funnel() -> None:
     assert (found.hosts, found.hosts_with_candidates, found.candidates) == (4, 1, 1)
     assert failing(found) == {"required": (2, 2, 1), "member_of": (3, 2, 0), "used": (3, 1, 0)}
     vcpu = next(clause for clause in found.clauses if clause.reason == "used")
-    assert (vcpu.resource_class, vcpu.requested, vcpu.best, vcpu.left, vcpu.sole) == ("VCPU", 4, 2, 1, 1)
+    assert (vcpu.resource_class, vcpu.requested, vcpu.best, vcpu.left, vcpu.sole) == ("VCPU", 4, 1, 1, 1)
 
 
 def test_the_overlap_is_the_clause_that_fails_at_most_of_the_same_hosts() -> None:
@@ -67,7 +67,7 @@ def test_the_overlap_is_the_clause_that_fails_at_most_of_the_same_hosts() -> Non
 def test_the_summary_counts_each_host_once() -> None:
     found = explained(FLAT, group("VCPU:4 MEMORY_MB:1", required="FAST", member_of="x"))
     assert found.summary == (
-        "Candidates on 1 of 4 hosts; of the others, 2 lack FAST, 1 has too little VCPU (4 wanted, at most 2 free)."
+        "Candidates on 1 of 4 hosts; of the others, 2 lack FAST, 1 has too little VCPU (4 wanted, at most 1 free)."
     )
     none = explained(FLAT, group("VCPU:9", required="BLUE|RED"))
     assert none.verdict == Verdict.NEVER

@@ -153,6 +153,16 @@ def test_a_search_that_is_cut_short_says_so() -> None:
     assert found.found == ()
 
 
+def test_the_number_of_results_is_bounded() -> None:
+    groups = [group("VCPU:1", f"_{number}", forbidden="FAST") for number in range(9)]
+    cloud = Cloud(host("a", "VCPU:9"))
+    found = relaxed(cloud, group("VCPU:1"), *groups, group_policy="none")
+    assert (len(found.found), found.is_complete) == (10, True)
+    groups = [group("VCPU:1", f"_{number}") for number in range(50)]
+    found = relaxed(Cloud(host("a", "VCPU:49")), *groups, group_policy="none")
+    assert (len(found.found), found.is_complete) == (32, False)
+
+
 def test_an_unknown_trait_is_a_condition_like_others() -> None:
     cloud = Cloud(host("a", "VCPU:4"))
     assert texts(relaxed(cloud, group("VCPU:4", required="TYPO"))) == ["required TYPO: 1"]

@@ -32,7 +32,7 @@ RELAXATION = object_schema(
     query=_TEXT | {"description": "The query with these changes"},
     hosts=_COUNT,
     candidates=_COUNT,
-    is_exact={"type": "boolean", "description": "False: at least as many"},
+    is_exact={"type": "boolean", "description": "False: at least as many candidates"},
 )
 
 _CONDITION = object_schema(kind={"type": "string", "enum": ["required", "member_of"]}, names=_TEXTS)

@@ -11,9 +11,8 @@ from plimsoll.search.relax.relaxations import Relaxation
 
 def sentence(relaxation: Relaxation) -> str:
     """Return what to change and what it gives: "VCPU 16 to 14: 3 hosts"."""
-    found = relaxation.found
-    at_least = "" if found.is_exact else "at least "
-    hosts = f"{at_least}{found.hosts} host{'' if found.hosts == 1 else 's'}"
+    number = relaxation.found.hosts
+    hosts = f"{number} host{'' if number == 1 else 's'}"
     return f"{' and '.join(map(_change, relaxation.changes))}: {hosts}"
 
 

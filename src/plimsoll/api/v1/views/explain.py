@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -55,12 +54,25 @@ def explanation(answer: Answer) -> bytes:
 
 
 def _clause(clause: Clause) -> dict[str, Any]:
-    fields = asdict(clause)
-    return {
-        name: value
-        for name, value in fields.items()
-        if value is not None or name not in ("resource_class", "requested", "best")
+    document: dict[str, Any] = {
+        "number": clause.number,
+        "reason": clause.reason,
+        "group": clause.group,
+        "asked": clause.asked,
+        "alone": clause.alone,
+        "failed": clause.failed,
+        "left": clause.left,
+        "sole": clause.sole,
+        "overlap": clause.overlap,
     }
+    for name, value in (
+        ("resource_class", clause.resource_class),
+        ("requested", clause.requested),
+        ("best", clause.best),
+    ):
+        if value is not None:
+            document[name] = value
+    return document
 
 
 def _host(story: HostStory) -> dict[str, Any]:
@@ -77,5 +89,5 @@ def _obstacle(obstacle: Obstacle) -> dict[str, Any]:
     if obstacle.provider is not None:
         document["provider"] = {"uuid": obstacle.provider[0], "name": obstacle.provider[1]}
     if obstacle.facts is not None:
-        document["facts"] = asdict(obstacle.facts)
+        document["facts"] = obstacle.facts
     return document
