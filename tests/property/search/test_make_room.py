@@ -2,7 +2,7 @@
 
 """Each move of consumers that is suggested, when carried out, makes a host serve the request.
 
-`python -m tests.property.search.test_make_room 10000` runs as many random cases.
+`python -m tests.property.search.test_make_room 10000` runs as many random cases; a second number is the first seed.
 """
 
 from __future__ import annotations
@@ -163,10 +163,10 @@ def test_moved_consumers_make_room_for_the_request_and_fit_elsewhere(random: Ran
     check(random)
 
 
-def main(runs: int) -> None:
-    kinds = Counter(check(Random(seed)) for seed in range(runs))
+def main(runs: int, first: int = 0) -> None:
+    kinds = Counter(check(Random(seed)) for seed in range(first, first + runs))
     print(f"{runs} requests: {dict(kinds)}")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))

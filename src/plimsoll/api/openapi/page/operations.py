@@ -161,7 +161,7 @@ def _responses(api: Api, operation: Document) -> Html:
         for media_type, content in response.get("content", {}).items():
             schema = api.resolved(content["schema"])
             good.append(element("p", element("code", media_type), " ", value_line(schema, required=False)))
-            good.append(html_of([members(schema), _example(content, line)]))
+            good.append(html_of([_example(content, line), members(schema)]))
     return html_of(
         [
             element("h4", "Responses"),
