@@ -87,7 +87,7 @@ class ConnectionPool:
         *,
         readers: Role,
         writers: Role,
-        background: Role,
+        background: Role | None = None,
         timeout: float = -1,
         recycle_seconds: float = -1,
         is_lost: Callable[[Any], bool],
@@ -96,8 +96,9 @@ class ConnectionPool:
         self._engine = engine
         self.readers = readers
         self.writers = writers
-        self.background = background
-        """Writes that no request waits for. They have a connection of their own, so that no claim waits for them."""
+        self.background = background or writers
+        """For writes that no request waits for. On a server they have a connection of their own, so that no claim waits
+        for them."""
         self._timeout = timeout
         """Seconds after which Busy is raised if all connections of a role are lent."""
         self._max_age = float("inf") if recycle_seconds < 0 else recycle_seconds

@@ -108,7 +108,6 @@ class SQLite:
             self._engine,
             readers=Role(_set_up_reader, self._options.max_pool_size or IDLE_READERS),
             writers=Role(self._set_up_writer, 1),
-            background=Role(self._set_up_writer, 1),
             is_lost=_never,
             is_disconnect=_never,
         )
