@@ -2,8 +2,8 @@
 
 """The service as a WSGI application: the table of its applications by path, and the middleware around them.
 
-From the outside in: rest of the body, proxy headers, prefix, dispatch by path. Then for the Placement API: request log,
-CORS, authentication.
+From the outside in: rest of the body, proxy headers, prefix, dispatch by path. Then for the Placement API: metrics,
+request log, CORS, authentication.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from oslo_middleware import CORS, HTTPProxyToWSGI
 
 from plimsoll.access import IdentityUnavailable, Policy, RemoteCallerRefused, drop_client_identity_headers
 from plimsoll.access.loopback import record_peer_address
-from plimsoll.api import health
+from plimsoll.api import health, metrics
+from plimsoll.api.metrics import MetricsPage
 from plimsoll.api.placement.application import PlacementApi
 from plimsoll.api.placement.router import Router
 from plimsoll.api.placement.routes import ROUTES
@@ -27,9 +28,11 @@ from plimsoll.http.dispatch import Dispatch, Mounted
 from plimsoll.http.middleware import mount
 from plimsoll.http.middleware.drain import Drain
 from plimsoll.http.middleware.request_log import Durations, RequestLog
+from plimsoll.http.middleware.request_metrics import RequestMetrics
 from plimsoll.http.problems import JSON, Problem, send_problem
 from plimsoll.http.request_id import REQUEST_ID_HEADER, new_request_id
 from plimsoll.http.response import Headers, length_header
+from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.service.placement import Placement
 
 IDENTITY_UNAVAILABLE = Problem(
@@ -45,18 +48,28 @@ def make_app(
     conf: cfg.ConfigOpts,
     *,
     authenticate: Callable[[WSGIApplication], WSGIApplication],
+    metrics_page: MetricsPage | None = None,
     outermost: Callable[[WSGIApplication], WSGIApplication] = lambda app: app,
 ) -> Application:
     """Build the application. `conf` has the options of `plimsoll.config.loader`.
 
-    `authenticate` wraps an API in the authentication, `outermost` wraps the whole.
+    `authenticate` wraps an API in the authentication, `outermost` wraps the whole. Without a `metrics_page` there is no
+    path /metrics.
     """
     fast_log = placement.settings.fast_paths.request_log
     longest_body, prefix = conf.plimsoll.max_body_bytes, mount.normalize_prefix(conf.plimsoll.prefix)
-    api = PlacementApi(placement, policy, Router(ROUTES), longest_body)
+    behind_authentication = [Mounted(metrics.PATH, metrics_page.for_callers)] if metrics_page else []
+    apis = Dispatch(
+        Mounted("/", PlacementApi(placement, policy, Router(ROUTES), longest_body)), *behind_authentication
+    )
+    authenticated = _with_middleware(authenticate(apis), conf, fast_log, placement.metrics)
+    without_token = (
+        [Mounted(metrics.PATH, metrics_page.for_trusted_clients(authenticated))] if metrics_page else []
+    )
     dispatch = Dispatch(
-        Mounted("/", _with_middleware(authenticate(api), conf, fast_log), immediate_paths=("", "/")),
+        Mounted("/", authenticated, immediate_paths=("", "/")),
         Mounted(health.PATH, health.Probes(placement), immediate_paths=(health.PATH,)),
+        *without_token,
     )
     app: WSGIApplication = dispatch
     if prefix:
@@ -66,18 +79,26 @@ def make_app(
         app = record_peer_address(HTTPProxyToWSGI(app, conf))
     # With a prefix, the server or proxy in front may have removed it from the path already.
     immediate = dispatch.immediate_paths | {prefix + path for path in dispatch.immediate_paths}
-    return Application(outermost(app), longest_body, immediate)
+    return Application(outermost(app), longest_body, immediate, placement.metrics)
 
 
 class Application(Drain):
     """The application with the functions that our server calls beyond WSGI: see `plimsoll.server.application`."""
 
-    def __init__(self, app: WSGIApplication, longest_body: int, immediate_paths: Collection[str]) -> None:
+    def __init__(
+        self,
+        app: WSGIApplication,
+        longest_body: int,
+        immediate_paths: Collection[str],
+        metrics: Metrics = NO_METRICS,
+    ) -> None:
         super().__init__(app, longest_body)
         self.immediate_paths = immediate_paths
+        self._metrics = metrics
 
     def error_response(self, status: int, detail: str) -> tuple[Headers, bytes]:
         """Return headers and body of an error document without the parts that need a negotiated version."""
+        self._metrics.request_refused(status)
         request_id = new_request_id()
         title = HTTPStatus(status).phrase
         error = {"status": status, "title": title, "detail": detail, "request_id": request_id}
@@ -85,13 +106,16 @@ class Application(Drain):
         return [("content-type", JSON), length_header(body), (REQUEST_ID_HEADER, request_id)], body
 
 
-def _with_middleware(api: WSGIApplication, conf: cfg.ConfigOpts, fast_log: bool) -> WSGIApplication:
-    """Wrap an API with its authentication in the request log and CORS."""
+def _with_middleware(
+    api: WSGIApplication, conf: cfg.ConfigOpts, fast_log: bool, metrics: Metrics
+) -> WSGIApplication:
+    """Wrap an API with its authentication in CORS, the request log, and the metrics of requests."""
     app: WSGIApplication = _report_authentication_errors(api)
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
     slow = conf.plimsoll.slow_request_seconds or math.inf
-    return RequestLog(app, Durations(conf.plimsoll.log_request_duration, slow), fast=fast_log)
+    app = RequestLog(app, Durations(conf.plimsoll.log_request_duration, slow), fast=fast_log)
+    return app if metrics is NO_METRICS else RequestMetrics(app, metrics)
 
 
 def _report_authentication_errors(app: WSGIApplication) -> WSGIApplication:

@@ -41,3 +41,13 @@ class Inventory:
     def admits(self, amount: int, used: int) -> bool:
         """Return whether an allocation of this amount is allowed and fits in addition to `used`."""
         return self.allows_amount(amount) and used + amount <= self.capacity
+
+    def free(self, used: int) -> int:
+        """Return the amount that is left beside `used`; 0 if the inventory is over-full."""
+        return max(self.capacity - used, 0)
+
+    def largest(self, used: int) -> int:
+        """Return the largest amount that `admits` accepts beside `used`; 0 if there is none."""
+        amount = min(self.capacity - used, self.max_unit)
+        amount -= amount % self.step_size
+        return amount if amount >= max(self.min_unit, 1) else 0

@@ -22,6 +22,7 @@ from plimsoll.ledger.command import Command
 from plimsoll.ledger.current import OptimisticRead
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.search.request import Order
 from plimsoll.storage.errors import (
     ConstraintFailed,
@@ -67,6 +68,7 @@ class Placement:
     settings: Settings = field(default_factory=Settings)
     optimistic_read: OptimisticRead | None = None
     """Set while a read is in progress: all its steps use the same snapshot."""
+    metrics: Metrics = NO_METRICS
 
     def snapshot(self) -> Snapshot:
         return self.ledger.snapshot() if self.optimistic_read is None else self.optimistic_read.snapshot()
@@ -81,7 +83,7 @@ class Placement:
         snapshot on, and again if that snapshot turns out to be stale.
         """
         optimistic_read = self.ledger.optimistic_read()
-        reader = Placement(self.ledger, self.settings, optimistic_read)
+        reader = Placement(self.ledger, self.settings, optimistic_read, self.metrics)
         try:
             result = compute(reader)
         except Exception:
@@ -90,6 +92,7 @@ class Placement:
         else:
             if optimistic_read.confirm():
                 return result
+        self.metrics.read_repeated()
         return compute(reader)
 
     def write(

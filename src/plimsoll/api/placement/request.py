@@ -41,6 +41,8 @@ class ApiRequest:
     placement: Placement
     """Of a GET: with the snapshot of this read."""
     _longest_body: int
+    search_result: str | None = None
+    """Set by a search for candidates: the label under which it is counted, once, also if it is computed again."""
 
     @property
     def actor(self) -> Actor:
