@@ -21,7 +21,7 @@ PROVIDER_SERIES_BUDGET = 200_000
 """The most series of a scrape with providers: 10,000 hosts with three resource classes have 180,000."""
 
 _SUMS: Mapping[str, str] = {
-    "capacity": "What allocations may add up to: (total - reserved) x allocation_ratio",
+    "capacity": "The limit of the sum of allocations: (total - reserved) x allocation_ratio",
     "reserved": "Reserved amounts",
     "used": "Allocated amounts",
     "free": "Capacity that is not allocated",
@@ -52,7 +52,7 @@ _PROVIDER_GAUGES = (
     ),
     _ProviderGauge(
         "plimsoll_provider_capacity",
-        "What allocations may add up to: (total - reserved) x allocation_ratio.",
+        "The limit of the sum of allocations: (total - reserved) x allocation_ratio.",
         lambda inventory, _: inventory.capacity,
     ),
     _ProviderGauge(

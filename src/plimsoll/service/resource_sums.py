@@ -16,7 +16,7 @@ class ResourceSum:
     """The sums of one resource class, to which inventories are added."""
 
     capacity: int = 0
-    """What allocations may add up to: (total - reserved) x ratio."""
+    """The limit of the sum of allocations: (total - reserved) x ratio."""
     reserved: int = 0
     used: int = 0
     free: int = 0
