@@ -45,7 +45,7 @@ def counted(found: Scrape) -> Done:
     counts: Done = Counter()
     for (name, pairs), value in found.series.items():
         labels = dict(pairs)
-        if name == "plimsoll_requests_total" and labels["route"].count("{") and value:
+        if name == "plimsoll_request_seconds_count" and labels["route"].count("{") and value:
             counts[labels["route"], labels["method"], labels["status"]] = int(value)
     del counts["/resource_providers/{uuid}/inventories", "PUT", "200"]
     return counts

@@ -2,8 +2,8 @@
 
 """The service as a WSGI application: the table of its applications by path, and the middleware around them.
 
-From the outside in: rest of the body, proxy headers, prefix, dispatch by path. Then for the Placement API: metrics,
-request log, CORS, authentication.
+From the outside in: rest of the body, proxy headers, prefix, dispatch by path. Then for the Placement API: request log,
+CORS, authentication.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from plimsoll.http.dispatch import Dispatch, Mounted
 from plimsoll.http.middleware import mount
 from plimsoll.http.middleware.drain import Drain
 from plimsoll.http.middleware.request_log import Durations, RequestLog
-from plimsoll.http.middleware.request_metrics import RequestMetrics
 from plimsoll.http.problems import JSON, Problem, send_problem
 from plimsoll.http.request_id import REQUEST_ID_HEADER, new_request_id
 from plimsoll.http.response import Headers, length_header
@@ -109,13 +108,13 @@ class Application(Drain):
 def _with_middleware(
     api: WSGIApplication, conf: cfg.ConfigOpts, fast_log: bool, metrics: Metrics
 ) -> WSGIApplication:
-    """Wrap an API with its authentication in CORS, the request log, and the metrics of requests."""
+    """Wrap an API with its authentication in the request log and CORS."""
     app: WSGIApplication = _report_authentication_errors(api)
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
     slow = conf.plimsoll.slow_request_seconds or math.inf
-    app = RequestLog(app, Durations(conf.plimsoll.log_request_duration, slow), fast=fast_log)
-    return app if metrics is NO_METRICS else RequestMetrics(app, metrics)
+    durations = Durations(conf.plimsoll.log_request_duration, slow)
+    return RequestLog(app, durations, fast=fast_log, metrics=metrics)
 
 
 def _report_authentication_errors(app: WSGIApplication) -> WSGIApplication:

@@ -18,7 +18,7 @@ from prometheus_client.metrics_core import Metric
 from plimsoll.access import Policy, caller_of
 from plimsoll.access.trusted_networks import TrustedNetworks
 from plimsoll.api.single_flight import SingleFlight
-from plimsoll.http.middleware.request_metrics import ROUTE_KEY
+from plimsoll.http.middleware.request_log import ROUTE_KEY
 from plimsoll.http.problems import STATUS_LINES, Problem, send_problem
 from plimsoll.monitoring import gauges
 from plimsoll.monitoring.exposition import CONTENT_TYPE, Exposition

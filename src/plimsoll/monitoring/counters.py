@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, values
 from prometheus_client.metrics_core import Metric
@@ -38,19 +39,14 @@ class PrometheusMetrics(Metrics):
     def __init__(self, worker: int | None = None) -> None:
         """`worker` numbers the processes that run at the same time; by default the process id does."""
         self.is_shared = DIRECTORY_VARIABLE in os.environ
-        if self.is_shared:
-            identifier = os.getpid if worker is None else lambda: worker
-            # Chosen before the first counter is made. The library has no parameter for it.
-            values.ValueClass = values.MultiProcessValue(identifier)  # type: ignore[no-untyped-call]
-        else:
-            values.ValueClass = values.MutexValue
+        # Chosen before the first counter is made. The library has no parameter for it.
+        values.ValueClass = _value_class(worker) if self.is_shared else values.MutexValue
         # They would be a second series for each counter, which no dashboard needs.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         """The counters of this process."""
-        self._requests = self._counter("requests", "Responses.", "route", "method", "status")
-        self._request_seconds = self._histogram(
-            "request_seconds", "Time until the response was ready.", SECONDS, "route", "method"
+        self._requests = self._histogram(
+            "request_seconds", "Time until the response was ready.", SECONDS, "route", "method", "status"
         )
         self._refused = self._counter(
             "refused_requests", "Responses that the HTTP server sent by itself.", "status"
@@ -83,7 +79,7 @@ class PrometheusMetrics(Metrics):
             "verifications", "Comparisons of memory with the database.", "result"
         )
         self._start_at_zero()
-        self._by_request: dict[tuple[str, str, str], tuple[Counter, Histogram]] = {}
+        self._by_request: dict[tuple[str, str, str], Histogram] = {}
         self._by_stage: dict[str, Histogram] = {}
         self._by_mode: dict[str, Histogram] = {}
         self._accepted_claims = self._claims.labels("accepted")
@@ -107,15 +103,12 @@ class PrometheusMetrics(Metrics):
         return self.registry.collect()
 
     def request_done(self, route: str, method: str, status: str, seconds: float) -> None:
-        found = self._by_request.get((route, method, status))
-        if found is None:
+        histogram = self._by_request.get((route, method, status))
+        if histogram is None:
             name = method if method in METHODS else OTHER
-            counter = self._requests.labels(route, name, status)
-            found = counter, self._request_seconds.labels(route, name)
+            histogram = self._requests.labels(route, name, status)
             if name is not OTHER:  # else clients could let the dictionary grow
-                self._by_request[route, method, status] = found
-        counter, histogram = found
-        counter.inc()
+                self._by_request[route, method, status] = histogram
         histogram.observe(seconds)
 
     def request_refused(self, status: int) -> None:
@@ -174,3 +167,21 @@ class PrometheusMetrics(Metrics):
 def _label(value: object) -> str:
     """Return the name of the value's class as a label: capacity_exceeded for CapacityExceeded."""
     return _WORD_START.sub(r"_\1", type(value).__name__).lower()
+
+
+def _value_class(worker: int | None) -> Any:
+    """Return the class of values in memory-mapped files.
+
+    A numbered worker runs all requests in one thread, and counting never yields: it needs no lock, which would take most
+    of the time of counting.
+    """
+    if worker is None:
+        return values.MultiProcessValue()  # type: ignore[no-untyped-call]
+    locked: Any = values.MultiProcessValue(lambda: worker)  # type: ignore[no-untyped-call]
+
+    class WorkerValue(locked):  # type: ignore[misc]
+        def inc(self, amount: float) -> None:
+            self._value += amount
+            self._file.write_value(self._key, self._value, 0.0)
+
+    return WorkerValue

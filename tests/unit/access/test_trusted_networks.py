@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from wsgiref.types import StartResponse, WSGIEnvironment
+
 import pytest
 
 from plimsoll.access.loopback import record_peer_address
@@ -34,11 +37,13 @@ def test_a_request_that_a_proxy_forwards_is_not_whatever_it_contains(header: str
 
 def test_the_peer_must_be_trusted_too_if_proxy_headers_replaced_the_address() -> None:
     seen: list[bool] = []
-    app = record_peer_address(
-        lambda environ, _: seen.append(NETWORKS.has_client_of(environ | {"REMOTE_ADDR": "127.0.0.1"})) or ()
-    )
+
+    def app(environ: WSGIEnvironment, _: StartResponse) -> Iterable[bytes]:
+        seen.append(NETWORKS.has_client_of(environ | {"REMOTE_ADDR": "127.0.0.1"}))
+        return ()
+
     for peer in ("10.2.0.1", "10.1.0.1"):
-        app({"REMOTE_ADDR": peer}, None)  # type: ignore[arg-type]
+        record_peer_address(app)({"REMOTE_ADDR": peer}, lambda *_: lambda _: None)
     assert seen == [False, True]
 
 

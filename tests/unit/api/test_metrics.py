@@ -82,7 +82,9 @@ def test_counters_and_gauges_after_some_requests(tmp_path: Path) -> None:
         scrape = api.scrape()
 
     requests = scrape.series.items()
-    routes = {dict(labels)["route"] for (name, labels), _ in requests if name == "plimsoll_requests_total"}
+    routes = {
+        dict(labels)["route"] for (name, labels), _ in requests if name == "plimsoll_request_seconds_count"
+    }
     assert routes == {
         "other",
         "/resource_providers",
@@ -92,8 +94,10 @@ def test_counters_and_gauges_after_some_requests(tmp_path: Path) -> None:
         "/allocations/{consumer_uuid}",
         "/allocation_candidates",
     }
-    assert scrape.sum("plimsoll_requests_total", route="other", status="404") == 3
-    assert scrape.sum("plimsoll_requests_total", route="/allocations/{consumer_uuid}", status="409") == 1
+    assert scrape.sum("plimsoll_request_seconds_count", route="other", status="404") == 3
+    assert (
+        scrape.sum("plimsoll_request_seconds_count", route="/allocations/{consumer_uuid}", status="409") == 1
+    )
     assert scrape.values("plimsoll_searches_total", "result") == {
         "found": 1,
         "cached": 1,

@@ -37,8 +37,7 @@ from plimsoll.api.placement.route import Route
 from plimsoll.api.placement.router import Router
 from plimsoll.http import timings
 from plimsoll.http.body import check_content_headers
-from plimsoll.http.middleware.request_log import VERSION_KEY
-from plimsoll.http.middleware.request_metrics import ROUTE_KEY
+from plimsoll.http.middleware.request_log import ROUTE_KEY, VERSION_KEY
 from plimsoll.http.problems import JSON, STATUS_LINES, Problem, problem_reply
 from plimsoll.http.response import UNDATED, Reply, Response, http_date, length_header
 from plimsoll.service.placement import (
