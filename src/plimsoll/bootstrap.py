@@ -141,7 +141,7 @@ def _metrics_page(
         per_aggregate=options.metrics_aggregates,
         providers=options.metrics_providers,
     )
-    return MetricsPage(placement, policy, metrics.collect, settings)
+    return MetricsPage(placement, policy, metrics, settings)
 
 
 def verify(conf: cfg.ConfigOpts) -> list[IntegrityFinding]:

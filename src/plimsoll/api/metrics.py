@@ -8,19 +8,19 @@ Clients in `[plimsoll]metrics_networks` need no token. Others need one that may 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
-
-from prometheus_client.metrics_core import Metric
 
 from plimsoll.access import Policy, caller_of
 from plimsoll.access.trusted_networks import TrustedNetworks
 from plimsoll.api.single_flight import SingleFlight
 from plimsoll.http.middleware.request_log import ROUTE_KEY
 from plimsoll.http.problems import STATUS_LINES, Problem, send_problem
+from plimsoll.metrics import DIRECTORY_VARIABLE
 from plimsoll.monitoring import gauges
+from plimsoll.monitoring.counters import PrometheusMetrics
 from plimsoll.monitoring.exposition import CONTENT_TYPE, Exposition
 from plimsoll.permit import Permit, permit_of
 from plimsoll.service.placement import DatabaseFault, Placement
@@ -44,6 +44,11 @@ _NO_MEMORY = Problem(
     retry_after=5,
 )
 
+_NOT_SHARED = (
+    f"/metrics has no counters: this server runs several processes. Set the environment variable {DIRECTORY_VARIABLE} to an"
+    " empty directory that all of them can write to."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ScrapeSettings:
@@ -58,16 +63,13 @@ class MetricsPage:
     """The WSGI applications at `/metrics`: one for clients of trusted networks, one for callers with a token."""
 
     def __init__(
-        self,
-        placement: Placement,
-        policy: Policy,
-        counters: Callable[[], Iterable[Metric]],
-        settings: ScrapeSettings,
+        self, placement: Placement, policy: Policy, counters: PrometheusMetrics, settings: ScrapeSettings
     ) -> None:
         self._placement = placement
         self._policy = policy
         self._counters = counters
         self._settings = settings
+        self._has_warned = False
         self._progress = SingleFlight(lambda: _follow(placement), "metrics")
 
     def for_trusted_clients(self, others: WSGIApplication) -> WSGIApplication:
@@ -105,20 +107,30 @@ class MetricsPage:
                 has_memory = permit.wait_for_memory()
             if not has_memory:
                 return send_problem(_NO_MEMORY, environ, start_response)
-        texts = self._texts(permit, with_providers)
+        texts = self._texts(permit, with_providers, self._are_counters_complete(environ))
         length = ("content-length", str(sum(map(len, texts))))
         headers = [("content-type", CONTENT_TYPE), ("cache-control", "no-store"), length]
         start_response(STATUS_LINES[200], headers)
         return () if method == "HEAD" else texts
 
-    def _texts(self, permit: Permit, with_providers: bool) -> list[bytes]:
+    def _are_counters_complete(self, environ: WSGIEnvironment) -> bool:
+        """Return False if the server has several processes and this one has the counters of itself only."""
+        if self._counters.is_shared or not environ.get("wsgi.multiprocess"):
+            return True
+        if not self._has_warned:
+            self._has_warned = True
+            LOG.warning(_NOT_SHARED)
+        return False
+
+    def _texts(self, permit: Permit, with_providers: bool, with_counters: bool) -> list[bytes]:
         with permit.released():
             progress = self._progress.run(DATABASE_TIMEOUT)
         snapshot = self._placement.ledger.newest
         pause = permit.periodic_yield()
         budget = gauges.PROVIDER_SERIES_BUDGET if with_providers else gauges.SERIES_BUDGET
         text = Exposition(budget, pause)
-        text.add(self._counters())
+        if with_counters:
+            text.add(self._counters.collect())
         gauges.add_service(text, snapshot.world, snapshot.head.seq, progress)
         gauges.add_resources(text, snapshot.world, per_aggregate=self._settings.per_aggregate, pause=pause)
         if with_providers:

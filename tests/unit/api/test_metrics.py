@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from plimsoll import bootstrap
+from plimsoll.config.loader import ConfigError
 from plimsoll.metrics import DIRECTORY_VARIABLE
 from plimsoll.storage.errors import Unreachable
 from tests.support.api import Api, Response, configuration
@@ -29,6 +30,7 @@ class Served(Api):
     """The whole application; requests come from `address`."""
 
     address = "127.0.0.1"
+    has_several_processes = False
 
     def scrape(self, query: str = "") -> Scrape:
         response = self.anonymous("GET", f"/metrics{query}")
@@ -46,6 +48,7 @@ def served(path: Path, **options: Any) -> Iterator[Served]:
 
         def app(environ: Any, start_response: Any) -> Any:
             environ["REMOTE_ADDR"] = api.address
+            environ["wsgi.multiprocess"] = api.has_several_processes
             if not environ["HTTP_X_AUTH_TOKEN"]:
                 del environ["HTTP_X_AUTH_TOKEN"]
             return application(environ, start_response)
@@ -186,3 +189,26 @@ def test_metrics_can_be_switched_off(tmp_path: Path) -> None:
     with served(tmp_path, plimsoll__metrics=False) as api:
         assert api.anonymous("GET", "/metrics").status == 401
         assert api.get("/metrics").status == 404
+
+
+def test_a_process_among_several_does_not_show_its_counters_as_those_of_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served(tmp_path) as api:
+        api.has_several_processes = True
+        assert not any(name.endswith(("_total", "_count")) for name in api.scrape().names)
+        assert api.scrape().value("plimsoll_database_up") == 1
+        assert caplog.text.count(DIRECTORY_VARIABLE) == 1
+    (tmp_path / "counters").mkdir()
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path / "counters"))
+    with served(tmp_path) as api:
+        api.has_several_processes = True
+        assert "plimsoll_claims_total" in api.scrape().names
+
+
+def test_a_directory_that_does_not_exist_is_an_error_at_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path / "missing"))
+    with pytest.raises(ConfigError, match=DIRECTORY_VARIABLE), served(tmp_path):
+        pass
