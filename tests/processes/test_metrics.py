@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -117,7 +118,8 @@ def test_counters_do_not_go_back_when_workers_are_killed(tmp_path: Path) -> None
         for _ in range(3):
             killed = service.worker_pids()[0]
             os.kill(killed, signal.SIGKILL)
-            assert eventually(lambda: len(set(service.worker_pids()) - {killed}) == 2)  # noqa: B023
+            is_replaced = partial(has_two_others, service, killed)
+            assert eventually(is_replaced), service.log()[-5000:]
             now = eventual_scrape(service)
             assert_no_counter_went_back(before, now)
             before = now
@@ -134,6 +136,10 @@ def test_counters_do_not_go_back_when_workers_are_killed(tmp_path: Path) -> None
     for key, count in answered.items():
         assert count <= found[key] <= count + 3 * CLIENTS, key
     assert not directories[0].exists()
+
+
+def has_two_others(service: Service, killed: int) -> bool:
+    return len(set(service.worker_pids()) - {killed}) == 2
 
 
 def eventual_scrape(service: Service) -> Scrape:

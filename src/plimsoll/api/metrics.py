@@ -8,10 +8,12 @@ Clients in `[plimsoll]metrics_networks` need no token. Others need one that may 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import parse_qs
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from prometheus_client.metrics_core import Metric
 
 from plimsoll.access import Policy, caller_of
 from plimsoll.access.trusted_networks import TrustedNetworks
@@ -20,7 +22,6 @@ from plimsoll.http.middleware.request_log import ROUTE_KEY
 from plimsoll.http.problems import STATUS_LINES, Problem, send_problem
 from plimsoll.metrics import DIRECTORY_VARIABLE
 from plimsoll.monitoring import gauges
-from plimsoll.monitoring.counters import PrometheusMetrics
 from plimsoll.monitoring.exposition import CONTENT_TYPE, Exposition
 from plimsoll.permit import Permit, permit_of
 from plimsoll.service.placement import DatabaseFault, Placement
@@ -59,11 +60,18 @@ class ScrapeSettings:
     """Serve single providers to clients without a token."""
 
 
+@dataclass(frozen=True, slots=True)
+class Counters:
+    collect: Callable[[], Iterable[Metric]]
+    is_shared: bool
+    """Whether they are those of all processes of the service."""
+
+
 class MetricsPage:
     """The WSGI applications at `/metrics`: one for clients of trusted networks, one for callers with a token."""
 
     def __init__(
-        self, placement: Placement, policy: Policy, counters: PrometheusMetrics, settings: ScrapeSettings
+        self, placement: Placement, policy: Policy, counters: Counters, settings: ScrapeSettings
     ) -> None:
         self._placement = placement
         self._policy = policy

@@ -2,13 +2,14 @@
 
 """The text form of metrics, family by family, within a budget of series.
 
-The samples of a gauge are made one by one while the text is written, so that they are never all in memory, and other
-requests run in between.
+The samples of a gauge are made one by one while the text is written: they are never all in memory, and other requests
+run in between.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import cast
 
 from prometheus_client.exposition import generate_latest
@@ -36,8 +37,7 @@ class Exposition:
         """Add counters and histograms. Their labels have fixed sets of values, so they are within the budget."""
         for family in families:
             self._left -= len(family.samples)
-            self._write(family)
-            self._pause()
+            self._write(family, self._with_pauses(family.samples))
 
     def add_gauge(
         self, name: str, description: str, labels: Sequence[str] = (), rows: Iterable[Row] = ()
@@ -47,8 +47,7 @@ class Exposition:
         samples = self._within_budget(name, labels, rows)
         first = next(samples, None)
         if first is not None:
-            family.samples = cast("list[Sample]", _Chain(first, samples))
-            self._write(family)
+            self._write(family, chain((first,), samples))
 
     def close(self) -> int:
         """Return how many series were left out. One more series may be added after this."""
@@ -64,7 +63,13 @@ class Exposition:
             self._left -= 1
             yield Sample(name, dict(zip(labels, values, strict=True)), value)
 
-    def _write(self, family: Metric) -> None:
+    def _with_pauses(self, samples: Iterable[Sample]) -> Iterator[Sample]:
+        for sample in samples:
+            self._pause()
+            yield sample
+
+    def _write(self, family: Metric, samples: Iterable[Sample]) -> None:
+        family.samples = cast("list[Sample]", samples)  # the library iterates over them, once
         self.texts.append(generate_latest(cast(Collector, _Single(family))))
 
 
@@ -76,15 +81,3 @@ class _Single:
 
     def collect(self) -> Iterable[Metric]:
         return (self._family,)
-
-
-class _Chain:
-    """The first sample and the rest, which is not computed yet. The library iterates over samples once."""
-
-    def __init__(self, first: Sample, rest: Iterator[Sample]) -> None:
-        self._first = first
-        self._rest = rest
-
-    def __iter__(self) -> Iterator[Sample]:
-        yield self._first
-        yield from self._rest
