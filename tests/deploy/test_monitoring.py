@@ -8,10 +8,12 @@ import json
 import re
 import shutil
 import subprocess
+import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import yaml
@@ -19,6 +21,8 @@ import yaml
 from tests.processes.test_many_workers import claim, create_host
 from tests.support.running import Service
 from tests.support.scrapes import Scrape, scrape
+from tests.support.servers.places import free_port
+from tests.support.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "deploy" / "prometheus" / "plimsoll.rules.yml"
@@ -61,6 +65,48 @@ def dashboard_expressions() -> list[str]:
     for name, value in VARIABLES.items():
         expressions = [expression.replace(name, value) for expression in expressions]
     return expressions
+
+
+class Prometheus:
+    """A Prometheus that scrapes one service each second, as the job `plimsoll` of the example."""
+
+    def __init__(self, directory: Path, port: int) -> None:
+        self._port = free_port()
+        job = yaml.safe_load(CONFIG.read_text())["scrape_configs"][0]
+        job |= {"scrape_interval": "1s", "scrape_timeout": "1s", "params": {"providers": ["1"]}}
+        job["static_configs"] = [{"targets": [f"127.0.0.1:{port}"]}]
+        file = directory / "prometheus.yml"
+        file.write_text(yaml.safe_dump({"scrape_configs": [job]}))
+        self._command = [
+            "prometheus",
+            f"--config.file={file}",
+            f"--storage.tsdb.path={directory / 'data'}",
+            f"--web.listen-address=127.0.0.1:{self._port}",
+        ]
+        self._log = directory / "log"
+
+    def query(self, expression: str) -> list[Any]:
+        """Return the series of an instant query; none while Prometheus does not respond yet."""
+        query = urllib.parse.urlencode({"query": expression})
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/api/v1/query?{query}") as response:
+                found: list[Any] = json.load(response)["data"]["result"]
+                return found
+        except urllib.error.HTTPError as refused:
+            with refused:
+                assert refused.code == 503, refused.read()
+            return []
+        except OSError:
+            return []
+
+    def __enter__(self) -> Self:
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(30)
 
 
 class AggregatesService(Service):
@@ -128,6 +174,18 @@ def test_prometheus_accepts_the_text_of_a_scrape(used: AggregatesService) -> Non
         with urllib.request.urlopen(f"http://127.0.0.1:{used.port}/metrics{query}") as response:
             done = promtool("check", "metrics", text=response.read().decode())
         assert set(done.stderr.splitlines()) == remarks
+
+
+@pytest.mark.skipif(shutil.which("prometheus") is None, reason="not run: prometheus is not installed")
+def test_a_real_prometheus_has_data_for_every_panel_and_no_alert_without_a_cause(
+    used: AggregatesService, tmp_path: Path
+) -> None:
+    with Prometheus(tmp_path, used.port) as prometheus:
+        assert eventually(lambda: prometheus.query("count_over_time(plimsoll_database_up[1m]) > 3") != [])
+        empty = [each for each in dashboard_expressions() if not prometheus.query(each)]
+        assert empty == []
+        firing = {alert["alert"] for alert in alerts() if prometheus.query(alert["expr"])}
+    assert firing == set()
 
 
 def test_each_metric_of_the_alerts_exists(scraped: Scrape) -> None:

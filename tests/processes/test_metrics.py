@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import re
 import signal
 import threading
 from collections import Counter
@@ -114,12 +115,11 @@ def test_counters_do_not_go_back_when_workers_are_killed(tmp_path: Path) -> None
 
         threads = [threading.Thread(target=work, args=(mine,)) for mine in done]
         run(threads)
+        assert eventually(lambda: "listens on" in service.log())  # both workers
         before = scrape(service.port)
-        for _ in range(3):
-            killed = service.worker_pids()[0]
-            os.kill(killed, signal.SIGKILL)
-            is_replaced = partial(has_two_others, service, killed)
-            assert eventually(is_replaced), service.log()[-5000:]
+        for number in range(1, 4):
+            os.kill(service.worker_pids()[0], signal.SIGKILL)
+            assert eventually(partial(has_started_workers, service, number)), service.log()[-5000:]
             now = eventual_scrape(service)
             assert_no_counter_went_back(before, now)
             before = now
@@ -138,8 +138,9 @@ def test_counters_do_not_go_back_when_workers_are_killed(tmp_path: Path) -> None
     assert not directories[0].exists()
 
 
-def has_two_others(service: Service, killed: int) -> bool:
-    return len(set(service.worker_pids()) - {killed}) == 2
+def has_started_workers(service: Service, count: int) -> bool:
+    """True if the supervisor has replaced so many workers."""
+    return len(re.findall(r"Worker \d+ has started", service.log())) == count
 
 
 def eventual_scrape(service: Service) -> Scrape:
