@@ -8,37 +8,15 @@ Groups, names and defaults are Placement's; our own options are in `[plimsoll]`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ipaddress import ip_network
 from pathlib import Path
 
 from oslo_config import cfg, types
 
 import plimsoll
 from plimsoll import fast_paths
+from plimsoll.config.metrics_options import METRICS_OPTS
 
 UNKNOWN_OWNER = "00000000-0000-0000-0000-000000000000"
-
-
-class _Network(types.ConfigType):
-    """The type of an option: an address, or a network such as 10.0.0.0/24."""
-
-    def __init__(self) -> None:
-        super().__init__(type_name="network value")
-
-    def __call__(self, value: str) -> str:
-        return str(ip_network(value.strip()))
-
-    def __repr__(self) -> str:
-        return "Network"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Network)
-
-    __hash__ = types.ConfigType.__hash__
-
-    def _formatter(self, value: str) -> str:
-        return value
-
 
 DEFAULT_OPTS = [
     cfg.StrOpt("tempdir", help="The directory for temporary files; by default the system's."),
@@ -267,31 +245,7 @@ PLIMSOLL_OPTS = [
         help="A request that takes longer until its response is ready gets a WARNING in the log with the time of each"
         " step; 0 for never.",
     ),
-    cfg.BoolOpt(
-        "metrics", default=True, help="Count events, and serve the figures at /metrics for Prometheus."
-    ),
-    cfg.ListOpt(
-        "metrics_networks",
-        default=["127.0.0.0/8", "::1/128"],
-        item_type=_Network(),
-        help="Addresses and networks whose clients can read /metrics without a token, unless a proxy forwards their"
-        " requests. Other clients need a token that may list resource providers.",
-    ),
-    cfg.BoolOpt(
-        "metrics_aggregates",
-        default=False,
-        help="Add the capacity and usage of each aggregate to /metrics: five series for each resource class in it.",
-    ),
-    cfg.BoolOpt(
-        "metrics_providers",
-        default=False,
-        help="Serve the capacity and usage of each provider at /metrics?providers=1 also without a token.",
-    ),
-    cfg.StrOpt(
-        "metrics_directory",
-        help="The directory in which `plimsoll serve` makes another one for the counters of its workers; by default"
-        " /dev/shm, or the directory for temporary files.",
-    ),
+    *METRICS_OPTS,
 ]
 
 OUR_OPTS: tuple[tuple[str | None, Sequence[cfg.Opt]], ...] = (
