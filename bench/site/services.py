@@ -124,7 +124,7 @@ class Service:
     def processor_seconds(self) -> float:
         """Return the processor time of all threads of all workers, with nanosecond resolution."""
         return sum(
-            int((thread / "schedstat").read_text().split()[0]) / 1e9
+            _processor_seconds(thread)
             for process in self.workers()
             for thread in Path(f"/proc/{process.pid}/task").iterdir()
         )
@@ -163,6 +163,13 @@ class Reference(Service):
 
     def sync(self) -> None:
         self.run(REFERENCE_BIN / "placement-manage", "db", "sync")
+
+
+def _processor_seconds(thread: Path) -> float:
+    try:
+        return int((thread / "schedstat").read_text().split()[0]) / 1e9
+    except OSError:  # it has ended meanwhile
+        return 0.0
 
 
 class Plimsoll(Service):

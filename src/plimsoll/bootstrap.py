@@ -12,13 +12,17 @@ from wsgiref.types import WSGIApplication
 from oslo_config import cfg
 
 from plimsoll.access import Policy, with_authentication
+from plimsoll.access.trusted_networks import TrustedNetworks
 from plimsoll.api.app import Application, make_app
+from plimsoll.api.metrics import Counters, MetricsPage, ScrapeSettings
 from plimsoll.config import loader
 from plimsoll.config.database_url import open_database
 from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.unplaced_writer import UnplacedLimits, UnplacedWriter
+from plimsoll.metrics import DIRECTORY_VARIABLE, NO_METRICS, Metrics
+from plimsoll.monitoring.counters import PrometheusMetrics
 from plimsoll.runtime.base import Runtime
 from plimsoll.runtime.threads import Threads
 from plimsoll.search.request import Order
@@ -39,20 +43,24 @@ def prepare_database(conf: cfg.ConfigOpts, database: Database) -> None:
         migrate.require_current(database)
 
 
-def open_placement(conf: cfg.ConfigOpts, runtime: Runtime | None = None) -> Placement:
+def open_placement(
+    conf: cfg.ConfigOpts, runtime: Runtime | None = None, metrics: Metrics = NO_METRICS
+) -> Placement:
     runtime = runtime or Threads()
-    database = open_database(conf, runtime=runtime)
+    database = open_database(conf, runtime=runtime, metrics=metrics)
     try:
         prepare_database(conf, database)
         settings, keep = settings_from(conf), conf.plimsoll.change_log_keep
-        ledger = Ledger(database, runtime=runtime, fast_paths=settings.fast_paths, change_log_keep=keep)
-        placement = Placement(ledger, settings, unplaced=_unplaced_writer(conf, database))
+        ledger = Ledger(
+            database, runtime=runtime, fast_paths=settings.fast_paths, change_log_keep=keep, metrics=metrics
+        )
+        placement = Placement(ledger, settings, unplaced=_unplaced_writer(conf, database), metrics=metrics)
         standards.synchronise(placement)
     except BaseException:
         database.dispose()  # a retry opens another one
         raise
     if conf.plimsoll.verify_interval:
-        Audit(ledger, conf.plimsoll.verify_interval).start()
+        Audit(ledger, conf.plimsoll.verify_interval, metrics).start()
     return placement
 
 
@@ -82,14 +90,18 @@ def settings_from(conf: cfg.ConfigOpts) -> Settings:
     )
 
 
-def make_application(conf: cfg.ConfigOpts, runtime: Runtime | None = None) -> Application:
+def make_application(
+    conf: cfg.ConfigOpts, runtime: Runtime | None = None, worker: int | None = None
+) -> Application:
     """Return the service as a WSGI application. Options that `conf` lacks are registered: other programs may pass it.
 
-    Without a runtime, requests run in threads.
+    Without a runtime, requests run in threads. `worker` is the number of this process among the workers of a service.
     """
     loader.register(conf)
     runtime = runtime or Threads()
-    return _application(open_placement(conf, runtime), conf, runtime)
+    metrics = _metrics(conf, worker)
+    placement = open_placement(conf, runtime, metrics or NO_METRICS)
+    return _application(placement, conf, runtime, metrics)
 
 
 @contextlib.contextmanager
@@ -97,21 +109,51 @@ def temporary_application(conf: cfg.ConfigOpts) -> Iterator[WSGIApplication]:
     """The same as a context manager, which closes the database at its end: for a process that continues without it."""
     loader.register(conf)
     runtime = Threads()
-    placement = open_placement(conf, runtime)
+    metrics = _metrics(conf)
+    placement = open_placement(conf, runtime, metrics or NO_METRICS)
     try:
-        yield _application(placement, conf, runtime)
+        yield _application(placement, conf, runtime, metrics)
     finally:
         placement.close()
 
 
-def _application(placement: Placement, conf: cfg.ConfigOpts, runtime: Runtime) -> Application:
+def _metrics(conf: cfg.ConfigOpts, worker: int | None = None) -> PrometheusMetrics | None:
+    if not conf.plimsoll.metrics:
+        return None
+    try:
+        return PrometheusMetrics(worker)
+    except OSError as error:
+        raise loader.ConfigError(
+            [f"The directory for metrics, {DIRECTORY_VARIABLE}, cannot be used: {error}"]
+        ) from error
+
+
+def _application(
+    placement: Placement, conf: cfg.ConfigOpts, runtime: Runtime, metrics: PrometheusMetrics | None
+) -> Application:
+    policy = Policy(conf, cache=placement.settings.fast_paths.policy_cache)
     return make_app(
         placement,
-        Policy(conf, cache=placement.settings.fast_paths.policy_cache),
+        policy,
         conf,
         authenticate=lambda app: with_authentication(app, conf, runtime),
+        metrics_page=None if metrics is None else _metrics_page(placement, policy, conf, runtime, metrics),
         outermost=lambda app: with_tracing(app, conf),
     )
+
+
+def _metrics_page(
+    placement: Placement, policy: Policy, conf: cfg.ConfigOpts, runtime: Runtime, metrics: PrometheusMetrics
+) -> MetricsPage:
+    options = conf.plimsoll
+    settings = ScrapeSettings(
+        networks=TrustedNetworks(options.metrics_networks),
+        per_aggregate=options.metrics_aggregates,
+        providers=options.metrics_providers,
+    )
+    # The files of many workers take some 10 ms to read, without a pause for other requests.
+    collect = partial(runtime.offload, metrics.collect) if metrics.is_shared else metrics.collect
+    return MetricsPage(placement, policy, Counters(collect, metrics.is_shared), settings)
 
 
 def verify(conf: cfg.ConfigOpts) -> list[IntegrityFinding]:

@@ -70,10 +70,10 @@ def load_application() -> WSGIApplication:
     return application.load()
 
 
-def load_for_server(runtime: Runtime) -> ServedApplication:
+def load_for_server(runtime: Runtime, worker: int) -> ServedApplication:
     """Load a service for a worker of `plimsoll serve`, which never forks. Errors that operators can fix: StartupError."""
     try:
-        return _load(runtime)
+        return _load(runtime, worker)
     except (
         ConfigError,
         IdentityError,
@@ -87,11 +87,11 @@ def load_for_server(runtime: Runtime) -> ServedApplication:
         raise StartupError(f"The database failed: {str(error).splitlines()[0]}") from None
 
 
-def _load(runtime: Runtime) -> Application:
+def _load(runtime: Runtime, worker: int | None = None) -> Application:
     files = [name for name in os.environ.get(loader.FILES_VARIABLE, "").split(os.pathsep) if name]
     conf = loader.load(files)
     logging_setup.set_up(conf)
-    loaded = make_application(conf, runtime)
+    loaded = make_application(conf, runtime, worker)
     # These objects live as long as the process. Frozen, they are not scanned at each garbage collection.
     gc.collect()
     gc.freeze()

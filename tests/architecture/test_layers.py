@@ -40,6 +40,7 @@ def test_a_domain_that_imports_storage_is_found(tmp_path: Path) -> None:
     """The contracts fail for a package whose domain imports an upper layer."""
     (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
     for name in (
+        *("metrics", "monitoring"),
         *("domain", "search", "storage", "storage/fast", "ledger", "service", "access"),
         *(
             "api",

@@ -17,7 +17,9 @@ import pytest
 from tests.deploy import deployed, examples, scenarios
 from tests.deploy.deployed import Deployed
 from tests.support.databases import Databases
+from tests.support.scrapes import scrape
 from tests.support.servers.places import free_port
+from tests.support.waiting import eventually
 
 UWSGI = Path(sys.executable).with_name("uwsgi")
 PROCESSES = 2
@@ -98,3 +100,21 @@ def test_a_start_that_cannot_succeed_fails(tmp_path: Path) -> None:
         assert "[plimsoll] threads" in service.log()
     finally:
         service.kill()
+
+
+def test_metrics_have_the_counters_of_all_processes_if_they_share_a_directory(tmp_path: Path) -> None:
+    service = uwsgi(tmp_path)
+    (tmp_path / "counters").mkdir()
+    service.environment["PROMETHEUS_MULTIPROC_DIR"] = str(tmp_path / "counters")
+    labels = {"route": "/traits", "method": "GET", "status": "200"}
+    with service:
+        for _ in range(20):  # each over another connection
+            with service.client() as client:
+                assert client.call("GET", "/traits")[0] == 200
+        assert eventually(
+            lambda: scrape(service.port).value("plimsoll_request_seconds_count", **labels) == 20
+        )
+    del service.environment["PROMETHEUS_MULTIPROC_DIR"]
+    with service:
+        assert "plimsoll_request_seconds_count" not in scrape(service.port).names
+        assert "plimsoll_database_up" in scrape(service.port).names

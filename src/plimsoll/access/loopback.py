@@ -33,6 +33,11 @@ def record_peer_address(app: WSGIApplication) -> WSGIApplication:
     return middleware
 
 
+def peer_addresses(environ: WSGIEnvironment) -> list[str]:
+    """Return the address of the client, and that of the peer if proxy headers have replaced it."""
+    return [address for address in (environ.get("REMOTE_ADDR"), environ.get(_PEER_KEY)) if address]
+
+
 def remote_address(environ: WSGIEnvironment) -> str | None:
     """Return the client's address if it is on another machine, directly or by proxy headers; else None."""
     return _first_remote_address((environ.get("REMOTE_ADDR"), environ.get(_PEER_KEY)))

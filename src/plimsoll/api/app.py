@@ -25,7 +25,8 @@ from plimsoll.access import (
     without_authentication,
 )
 from plimsoll.access.loopback import record_peer_address
-from plimsoll.api import health
+from plimsoll.api import health, metrics
+from plimsoll.api.metrics import MetricsPage
 from plimsoll.api.placement.application import PlacementApi
 from plimsoll.api.placement.router import Router
 from plimsoll.api.placement.routes import ROUTES
@@ -39,6 +40,7 @@ from plimsoll.http.middleware.request_log import Durations, RequestLog
 from plimsoll.http.problems import JSON, Problem, send_problem
 from plimsoll.http.request_id import REQUEST_ID_HEADER, new_request_id
 from plimsoll.http.response import Headers, length_header
+from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.service.placement import Placement
 
 V1_PATH = "/plimsoll/"
@@ -55,23 +57,33 @@ def make_app(
     conf: cfg.ConfigOpts,
     *,
     authenticate: Callable[[WSGIApplication], WSGIApplication],
+    metrics_page: MetricsPage | None = None,
     outermost: Callable[[WSGIApplication], WSGIApplication] = lambda app: app,
 ) -> Application:
     """Build the application. `conf` has the options of `plimsoll.config.loader`.
 
-    `authenticate` wraps an API in the authentication, `outermost` wraps the whole.
+    `authenticate` wraps an API in the authentication, `outermost` wraps the whole. Without a `metrics_page` there is no
+    path /metrics.
     """
     fast_log = placement.settings.fast_paths.request_log
     longest_body, prefix = conf.plimsoll.max_body_bytes, mount.normalize_prefix(conf.plimsoll.prefix)
     v1 = V1Api(placement, policy, V1_ROUTES)
+    behind_authentication = [Mounted(metrics.PATH, metrics_page.for_callers)] if metrics_page else []
     apis = Dispatch(
-        Mounted("/", PlacementApi(placement, policy, Router(ROUTES), longest_body)), Mounted(V1_PATH, v1)
+        Mounted("/", PlacementApi(placement, policy, Router(ROUTES), longest_body)),
+        Mounted(V1_PATH, v1),
+        *behind_authentication,
     )
-    open_v1 = _with_middleware(without_authentication(v1), conf, fast_log)
+    open_v1 = _with_middleware(without_authentication(v1), conf, fast_log, placement.metrics)
+    authenticated = _with_middleware(authenticate(apis), conf, fast_log, placement.metrics)
+    without_token = (
+        [Mounted(metrics.PATH, metrics_page.for_trusted_clients(authenticated))] if metrics_page else []
+    )
     dispatch = Dispatch(
-        Mounted("/", _with_middleware(authenticate(apis), conf, fast_log), immediate_paths=("", "/")),
+        Mounted("/", authenticated, immediate_paths=("", "/")),
         Mounted(health.PATH, health.Probes(placement), immediate_paths=(health.PATH,)),
         *(Mounted(_fixed_part(route), open_v1) for route in V1_ROUTES if route.rule is None),
+        *without_token,
     )
     app: WSGIApplication = dispatch
     if prefix:
@@ -81,18 +93,26 @@ def make_app(
         app = record_peer_address(HTTPProxyToWSGI(app, conf))
     # With a prefix, the server or proxy in front may have removed it from the path already.
     immediate = dispatch.immediate_paths | {prefix + path for path in dispatch.immediate_paths}
-    return Application(outermost(app), longest_body, immediate)
+    return Application(outermost(app), longest_body, immediate, placement.metrics)
 
 
 class Application(Drain):
     """The application with the functions that our server calls beyond WSGI: see `plimsoll.server.application`."""
 
-    def __init__(self, app: WSGIApplication, longest_body: int, immediate_paths: Collection[str]) -> None:
+    def __init__(
+        self,
+        app: WSGIApplication,
+        longest_body: int,
+        immediate_paths: Collection[str],
+        metrics: Metrics = NO_METRICS,
+    ) -> None:
         super().__init__(app, longest_body)
         self.immediate_paths = immediate_paths
+        self._metrics = metrics
 
     def error_response(self, status: int, detail: str) -> tuple[Headers, bytes]:
         """Return headers and body of an error document without the parts that need a negotiated version."""
+        self._metrics.request_refused(status)
         request_id = new_request_id()
         title = HTTPStatus(status).phrase
         error = {"status": status, "title": title, "detail": detail, "request_id": request_id}
@@ -100,13 +120,16 @@ class Application(Drain):
         return [("content-type", JSON), length_header(body), (REQUEST_ID_HEADER, request_id)], body
 
 
-def _with_middleware(api: WSGIApplication, conf: cfg.ConfigOpts, fast_log: bool) -> WSGIApplication:
+def _with_middleware(
+    api: WSGIApplication, conf: cfg.ConfigOpts, fast_log: bool, metrics: Metrics
+) -> WSGIApplication:
     """Wrap an API with its authentication in the request log and CORS."""
     app: WSGIApplication = _report_authentication_errors(api)
     if conf.cors.allowed_origin:
         app = CORS.factory({}, **conf.cors)(app)
     slow = conf.plimsoll.slow_request_seconds or math.inf
-    return RequestLog(app, Durations(conf.plimsoll.log_request_duration, slow), fast=fast_log)
+    durations = Durations(conf.plimsoll.log_request_duration, slow)
+    return RequestLog(app, durations, fast=fast_log, metrics=metrics)
 
 
 def _fixed_part(route: V1Route) -> str:

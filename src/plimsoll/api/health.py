@@ -8,15 +8,13 @@ It responds within `READINESS_TIMEOUT`, even if the database hangs.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
+from collections.abc import Iterable
 from urllib.parse import parse_qs
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 import orjson
 
+from plimsoll.api.single_flight import SingleFlight
 from plimsoll.http.problems import JSON, STATUS_LINES
 from plimsoll.http.response import length_header
 from plimsoll.service import health
@@ -36,7 +34,7 @@ class Probes:
     """The WSGI application at `/healthz`."""
 
     def __init__(self, placement: Placement) -> None:
-        self._readiness = Readiness(lambda: health.check(placement))
+        self._readiness = SingleFlight(lambda: health.check(placement), "health")
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         method = environ["REQUEST_METHOD"]
@@ -52,32 +50,7 @@ class Probes:
         return () if method == "HEAD" else (body,)
 
     def _ready(self) -> tuple[int, dict[str, object]]:
-        found = self._readiness.check(READINESS_TIMEOUT)
+        found = self._readiness.run(READINESS_TIMEOUT) or TIMED_OUT
         status = "ok" if found.is_good else "not ready"
         checks = {"database": found.database, "snapshot": found.snapshot}
         return 200 if found.is_good else 503, {"status": status, "checks": checks}
-
-
-class Readiness:
-    """Run one health check at a time. Probes that arrive while one is running wait for that one, even if it hangs."""
-
-    def __init__(self, check: Callable[[], Health]) -> None:
-        self._run = check
-        self._lock = threading.Lock()
-        self._running: Future[Health] | None = None
-
-    def check(self, timeout: float) -> Health:
-        with self._lock:
-            if self._running is None or self._running.done():
-                self._running = self._start()
-            running = self._running
-        try:
-            return running.result(timeout)
-        except FutureTimeout:
-            return TIMED_OUT
-
-    def _start(self) -> Future[Health]:
-        running: Future[Health] = Future()
-        # A daemon thread and not a pool: a check that hangs must not keep the process from ending.
-        threading.Thread(target=lambda: running.set_result(self._run()), name="health", daemon=True).start()
-        return running

@@ -22,6 +22,7 @@ from rich.markup import escape
 import plimsoll
 from plimsoll.access.loopback import is_loopback
 from plimsoll.cli import config_lint, sd_notify
+from plimsoll.cli.metrics_directory import metrics_directory
 from plimsoll.cli.settings import Program, check_identity, configured, database, load_policy, one_line_errors
 from plimsoll.config import loader, log_destination, logging_setup
 from plimsoll.config.database_url import VARIABLE, database_url, open_database
@@ -78,12 +79,13 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
     if program.config_files:
         os.environ[loader.FILES_VARIABLE] = os.pathsep.join(program.config_files)
     listen = Listen(address, port, workers)
-    supervisor.run(
-        listen,
-        _limits(conf),
-        when_ready=lambda: _print_banner(conf, listen, where, identity),
-        read_limits=_ConfigurationReload(program, address, conf, dev),
-    )
+    with metrics_directory(conf.plimsoll.metrics_directory):
+        supervisor.run(
+            listen,
+            _limits(conf),
+            when_ready=lambda: _print_banner(conf, listen, where, identity),
+            read_limits=_ConfigurationReload(program, address, conf, dev),
+        )
     _checkpoint_sqlite(conf)
 
 

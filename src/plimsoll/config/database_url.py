@@ -12,6 +12,7 @@ from oslo_config import cfg
 
 from plimsoll.config import loader, origins
 from plimsoll.fast_paths import FastPaths
+from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.runtime.base import Runtime
 from plimsoll.storage.database import Database, DatabaseOptions, UnusableDatabaseError
 
@@ -36,7 +37,9 @@ def database_url(conf: cfg.ConfigOpts) -> str:
     return str(url)
 
 
-def open_database(conf: cfg.ConfigOpts, *, retry: bool = True, runtime: Runtime | None = None) -> Database:
+def open_database(
+    conf: cfg.ConfigOpts, *, retry: bool = True, runtime: Runtime | None = None, metrics: Metrics = NO_METRICS
+) -> Database:
     """Open the configured database without connecting yet.
 
     With `retry`, failed connections are retried [placement_database]max_retries times; without it, the first failure
@@ -48,7 +51,7 @@ def open_database(conf: cfg.ConfigOpts, *, retry: bool = True, runtime: Runtime 
         options = replace(options, max_retries=0)
     try:
         fast_paths = FastPaths.without(conf.plimsoll.disable_fast_paths)
-        return Database(url, options, runtime=runtime, fast_paths=fast_paths)
+        return Database(url, options, runtime=runtime, fast_paths=fast_paths, metrics=metrics)
     except UnusableDatabaseError as error:
         raise loader.option_error(conf, SECTION, OPTION, error) from error
 

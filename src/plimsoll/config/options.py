@@ -14,6 +14,7 @@ from oslo_config import cfg, types
 
 import plimsoll
 from plimsoll import fast_paths
+from plimsoll.config.metrics_options import METRICS_OPTS
 
 UNKNOWN_OWNER = "00000000-0000-0000-0000-000000000000"
 
@@ -266,6 +267,7 @@ PLIMSOLL_OPTS = [
         help="A request that takes longer until its response is ready gets a WARNING in the log with the time of each"
         " step; 0 for never.",
     ),
+    *METRICS_OPTS,
 ]
 
 OUR_OPTS: tuple[tuple[str | None, Sequence[cfg.Opt]], ...] = (

@@ -14,6 +14,7 @@ import threading
 
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
+from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.storage.errors import DatabaseFault
 
 LOG = logging.getLogger(__name__)
@@ -32,8 +33,9 @@ DIFFERENCE = (
 class Audit:
     """A daemon thread that runs until the process ends."""
 
-    def __init__(self, ledger: Ledger, interval: float) -> None:
+    def __init__(self, ledger: Ledger, interval: float, metrics: Metrics = NO_METRICS) -> None:
         self._ledger = ledger
+        self._metrics = metrics
         self._interval = interval
         self.repaired = 0
         """How often memory was reloaded because of a difference."""
@@ -44,6 +46,7 @@ class Audit:
     def check(self) -> list[str]:
         """Compare once, reload memory if it differs, and return the differences."""
         found = differences(self._ledger)
+        self._metrics.memory_verified("different" if found else "equal")
         if found:
             LOG.error(DIFFERENCE, len(found), "; ".join(found[:MAX_SHOWN]))
             self._ledger.reload()

@@ -65,6 +65,11 @@ class Batch:
         """The head of the snapshot on which the commands were decided."""
         self.snapshot = base
 
+    @property
+    def size(self) -> int:
+        """The number of decided commands, refused ones included."""
+        return len(self._outcomes)
+
     def decide(self, tickets: Sequence[Ticket]) -> None:
         """Decide each command on the world that the commands before it produced. Nothing is written yet.
 

@@ -28,6 +28,7 @@ from plimsoll.ledger.command import Ticket
 from plimsoll.ledger.current import CurrentSnapshot
 from plimsoll.ledger.group_commit import Lease
 from plimsoll.ledger.snapshot import Origin, Snapshot
+from plimsoll.metrics import Metrics
 from plimsoll.runtime.base import Runtime
 from plimsoll.storage import changes
 from plimsoll.storage.consumers import HoldingsQuery
@@ -56,6 +57,7 @@ class Committer:
         current: CurrentSnapshot,
         runtime: Runtime,
         clock: Callable[[], datetime],
+        metrics: Metrics,
         *,
         optimistic: bool,
     ) -> None:
@@ -63,6 +65,7 @@ class Committer:
         self._current = current
         self._runtime = runtime
         self._clock = clock
+        self._metrics = metrics
         self._optimistic = optimistic
         self._lookup_tables = LookupTables(database.semantics())
         self._origin: Origin | None = None
@@ -92,7 +95,8 @@ class Committer:
                 return self._commit_optimistic(base, tickets, take_queued, lease)
             except _NeedsHeadLock:
                 pass
-            except HeadMoved:
+            except HeadMoved as moved:
+                self._metrics.commit_retried(moved)
                 if pending is None:  # else the cause may be a failure of our own batch in flight
                     self._last_conflict = time.monotonic()
             except (DatabaseFault, CommitInDoubt):
@@ -169,7 +173,7 @@ class Committer:
                     raise _NeedsHeadLock
                 self._pending = batch.snapshot
                 lease.release()
-                self._write_and_publish(batch, transaction)
+                self._write_and_publish(batch, transaction, "optimistic")
             return batch
         finally:
             if is_in_flight:
@@ -198,17 +202,19 @@ class Committer:
                 batch.add_holdings(holdings | self._read_holdings(transaction, unread))
                 batch.decide(tickets)
                 batch.close()
-                self._write_and_publish(batch, transaction)
+                self._write_and_publish(batch, transaction, "locked")
             return batch
         except OutcomeUnknown as fault:  # not of our commit: that one raises CommitInDoubt
             raise Unreachable(fault) from fault
 
-    def _write_and_publish(self, batch: Batch, transaction: Transaction) -> None:
+    def _write_and_publish(self, batch: Batch, transaction: Transaction, mode: str) -> None:
         """Write the batch, commit, and publish its snapshot. Readers that see the new head wait for the snapshot."""
         with self._current.publish_lock:
             try:
                 if batch.statements:
+                    began = time.monotonic()
                     transaction.commit(batch.statements)
+                    self._metrics.commit_done(mode, time.monotonic() - began)
             except OutcomeUnknown as fault:
                 raise CommitInDoubt(batch, fault) from fault
             self._current.publish(batch.snapshot)

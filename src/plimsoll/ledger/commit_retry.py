@@ -23,6 +23,7 @@ from plimsoll.ledger.commit import ChangeLogPruned, CommitInDoubt, Committer, Ta
 from plimsoll.ledger.group_commit import Lease
 from plimsoll.ledger.pacer import CommitPacer
 from plimsoll.ledger.pruner import Pruner
+from plimsoll.metrics import Metrics
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy, DatabaseFault, Interrupted, NotWritable, OutcomeUnknown, Unreachable
 
@@ -41,8 +42,11 @@ FIRST_BACKOFF, MAX_BACKOFF, MAX_CONFLICT_BACKOFF = 0.002, 0.5, 0.01
 class CommitRetrier:
     """Commits tickets with retries, and sets their outcomes. The caller holds the group commit lock."""
 
-    def __init__(self, database: Database, committer: Committer, change_log_keep: int) -> None:
+    def __init__(
+        self, database: Database, committer: Committer, change_log_keep: int, metrics: Metrics
+    ) -> None:
         self._committer = committer
+        self._metrics = metrics
         self._pruner = Pruner(database, change_log_keep)
         self._database = database
         self._pacer = CommitPacer()
@@ -81,6 +85,8 @@ class CommitRetrier:
     def _finish(self, batch: Batch) -> None:
         self._pacer.note_commit(time.monotonic(), batch.base_head, batch.snapshot.head)
         batch.mark_committed()
+        if batch.log:
+            self._metrics.batch_committed(batch.size)
         self._pruner.on_commit(batch)
 
     def _commit(
@@ -116,6 +122,7 @@ class CommitRetrier:
             is_final = isinstance(fault, ChangeLogPruned) if in_doubt else isinstance(fault, NotWritable)
             if is_final or time.monotonic() - began + backoff > limit:
                 self._database.outage.note_failure(fault, write=True)
+                self._metrics.database_failed(fault)
                 LOG.debug(
                     "Retries of %s writes ended after %.1f s: %s",
                     len(tickets),
@@ -124,6 +131,7 @@ class CommitRetrier:
                 )
                 return self._give_up(in_doubt, fault, lease)
             failures += 1
+            self._metrics.commit_retried(fault)
             if failures > SILENT_FAILURES:
                 self._database.outage.note_failure(fault, write=True)
             LOG.debug("Retrying %s writes: %s", len(tickets), fault)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from sqlalchemy import Connection
@@ -14,6 +15,7 @@ from plimsoll.ledger.follow import follow
 from plimsoll.ledger.full_load import load_snapshot
 from plimsoll.ledger.response_cache import ResponseCache
 from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.metrics import Metrics
 from plimsoll.runtime.base import Runtime
 from plimsoll.storage import changes
 from plimsoll.storage.database import Database
@@ -68,9 +70,12 @@ class OptimisticRead:
 class CurrentSnapshot:
     """Holds the newest snapshot of this process. Every method may be called from any thread."""
 
-    def __init__(self, database: Database, runtime: Runtime, responses: ResponseCache) -> None:
+    def __init__(
+        self, database: Database, runtime: Runtime, responses: ResponseCache, metrics: Metrics
+    ) -> None:
         self.database = database
         self._runtime = runtime
+        self._metrics = metrics
         self._responses = responses
         self._semantics = database.semantics()
         self.publish_lock = threading.Lock()
@@ -106,7 +111,17 @@ class CurrentSnapshot:
 
     def at_head(self, conn: Connection, head: Head) -> Snapshot:
         """Return the snapshot at the head that this transaction has locked."""
-        return follow(conn, self.newest, head, self._runtime)
+        before = self.newest
+        if head == before.head:
+            return before
+        began = time.monotonic()
+        followed = follow(conn, before, head, self._runtime)
+        seconds = time.monotonic() - began
+        if followed.origin is before.origin:
+            self._metrics.changes_followed(head.seq - before.head.seq, seconds)
+        else:
+            self._metrics.full_load_done(seconds)
+        return followed
 
     def reload(self) -> None:
         """Load the whole database and publish the result."""
@@ -121,5 +136,8 @@ class CurrentSnapshot:
 
     def _load_snapshot(self, conn: Connection) -> Snapshot:
         LOG.info("Full load of the database at %s", self.database.where)
+        began = time.monotonic()
         head = changes.read_head(conn)
-        return load_snapshot(conn, head, self._semantics, self._responses.empty(), self._runtime)
+        loaded = load_snapshot(conn, head, self._semantics, self._responses.empty(), self._runtime)
+        self._metrics.full_load_done(time.monotonic() - began)
+        return loaded

@@ -26,6 +26,7 @@ from plimsoll.ledger.current import CurrentSnapshot, OptimisticRead
 from plimsoll.ledger.group_commit import GroupCommitLock, Lease, LockTimeout, Waiter
 from plimsoll.ledger.response_cache import ResponseCache
 from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.runtime.base import Runtime
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy
@@ -51,6 +52,7 @@ class Ledger:
         runtime: Runtime | None = None,
         fast_paths: FastPaths = ALL,
         change_log_keep: int = 100_000,
+        metrics: Metrics = NO_METRICS,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.database = database
@@ -60,11 +62,11 @@ class Ledger:
         """Of the batch that was decided last. Changed by the holder of the group commit lock."""
         self._commit_lock = GroupCommitLock()
         responses = ResponseCache() if fast_paths.response_cache else ResponseCache(max_bytes=0)
-        self._current = CurrentSnapshot(database, self.runtime, responses)
+        self._current = CurrentSnapshot(database, self.runtime, responses, metrics)
         committer = Committer(
-            database, self._current, self.runtime, clock, optimistic=fast_paths.optimistic_commit
+            database, self._current, self.runtime, clock, metrics, optimistic=fast_paths.optimistic_commit
         )
-        self._retrier = CommitRetrier(database, committer, change_log_keep)
+        self._retrier = CommitRetrier(database, committer, change_log_keep, metrics)
         self.allocation_cache = AllocationCache(enabled=fast_paths.allocation_cache)
 
     def snapshot(self) -> Snapshot:

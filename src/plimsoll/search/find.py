@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -36,23 +36,28 @@ def find_candidates(
     *,
     fast_paths: FastPaths = ALL,
     trace: Trace | None = None,
+    stage_ended: Callable[[str], None] = lambda stage: None,
 ) -> Candidates | NameMissing:
     """Return the candidates in `index`, the index of `world`. Raises BudgetExceeded if none was found in time.
 
     With a limit, `fast_paths` may change which candidates are found and their order, without one only the order. The
-    steps report to `trace`, which does not change the result.
+    steps report to `trace`, which does not change the result. `stage_ended` is called with the name of each stage at its end.
     """
     budget = budget or Budget()
     found = _plan(world, index, request, budget, trace)
+    stage_ended("plan")
     if found is None:
         return NO_CANDIDATES
     if isinstance(found, NameMissing):
         return found
     limit, max_candidates = _limits(request, order, len(found.slots))
     if index.flat:
-        return _flat_candidates(index, found, order, max_candidates if limit is None else limit)
-    chosen = find_choices(index, found, order, limit, max_candidates, budget, fast_paths)
-    return _tree_candidates(index, found, chosen, is_complete=not budget.is_exceeded)
+        candidates = _flat_candidates(index, found, order, max_candidates if limit is None else limit)
+    else:
+        chosen = find_choices(index, found, order, limit, max_candidates, budget, fast_paths)
+        candidates = _tree_candidates(index, found, chosen, is_complete=not budget.is_exceeded)
+    stage_ended("combine")
+    return candidates
 
 
 def _plan(

@@ -8,6 +8,7 @@ stops; if the new one cannot start, the old one stays.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import socket
 import sys
@@ -101,7 +102,9 @@ class _Supervisor:
         _stop([worker for worker in self._workers if worker.is_alive])
 
     def _start_worker(self) -> WorkerProcess:
-        return WorkerProcess(self._factory, self._listening, self._limits)
+        used = {worker.number for worker in self._workers if worker.is_alive}
+        number = next(number for number in itertools.count() if number not in used)
+        return WorkerProcess(self._factory, self._listening, self._limits, number)
 
     def _end_hanging(self, worker: WorkerProcess) -> None:
         LOG.error(

@@ -51,7 +51,9 @@ class Task:
     """The argument of a worker's command line, as JSON. Files are numbers of descriptors that it inherits."""
 
     factory: str
-    """The function that makes the application for a runtime, as module:name."""
+    """The function that makes the application for a runtime and the number of the worker, as module:name."""
+    number: int
+    """Of this worker among those that run at the same time. The number of a worker that has ended is used again."""
     listening: int
     """The socket."""
     status: int
@@ -86,7 +88,7 @@ def main(task: Task) -> None:
     _configure_malloc()
     try:
         module, _, name = task.factory.partition(":")
-        app: ServedApplication = getattr(importlib.import_module(module), name)(runtime)
+        app: ServedApplication = getattr(importlib.import_module(module), name)(runtime, task.number)
     except StartupError as error:
         os.write(task.status, str(error).encode())
         sys.exit(1)

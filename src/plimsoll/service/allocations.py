@@ -41,9 +41,11 @@ def of_owner(placement: Placement, project: str, user: str | None) -> list[tuple
 def claim(placement: Placement, actor: Actor, claims: Sequence[Claim]) -> Refusal | None:
     """Replace the allocations of several consumers: all or none."""
     owned = [with_owner(placement, each) for each in claims]
-    return placement.write(
+    refusal = placement.write(
         "allocations.claim", actor, lambda draft: rules.claim(draft, owned), then=no_result, claims=owned
     )
+    placement.metrics.claims_done(len(owned), refusal)
+    return refusal
 
 
 def with_owner(placement: Placement, claim: Claim) -> Claim:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from plimsoll.domain.refusals import Refusal, SearchAbandoned, SearchTooLong
 from plimsoll.ledger.response_cache import Compute
 from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.metrics import Metrics
 from plimsoll.search.budget import Budget, BudgetExceeded, SearchCancelled
 from plimsoll.search.explain.explain import reason_of_none
 from plimsoll.search.find import find_candidates
@@ -37,9 +38,18 @@ def find(
     if placement.settings.shuffle:
         order = replace(order, shuffle_seed=random.getrandbits(32))
     seconds = placement.settings.search_budget
+    stage_ended = _stage_timer(placement.metrics)
     try:
+        index = snapshot.index
+        stage_ended("index")
         found = find_candidates(
-            snapshot.world, snapshot.index, request, order, budget, fast_paths=placement.settings.fast_paths
+            snapshot.world,
+            index,
+            request,
+            order,
+            budget,
+            fast_paths=placement.settings.fast_paths,
+            stage_ended=stage_ended,
         )
     except BudgetExceeded:
         LOG.warning(
@@ -64,6 +74,19 @@ def find(
     if is_logged and isinstance(found, Candidates) and not len(found.requests):
         LOG.info("No allocation candidates: %s. Query: %s", _reason(snapshot, request, budget), query)
     return found
+
+
+def _stage_timer(metrics: Metrics) -> Callable[[str], None]:
+    """Return a function that a search calls at the end of each of its stages."""
+    began = time.perf_counter()
+
+    def stage_ended(stage: str) -> None:
+        nonlocal began
+        now = time.perf_counter()
+        metrics.search_stage_done(stage, now - began)
+        began = now
+
+    return stage_ended
 
 
 def _reason(snapshot: Snapshot, request: CandidatesRequest, budget: Budget) -> str:

@@ -23,6 +23,7 @@ from plimsoll.ledger.current import OptimisticRead
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.ledger.unplaced_writer import UnplacedWriter
+from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.search.request import Order
 from plimsoll.storage.errors import (
     ConstraintFailed,
@@ -70,6 +71,7 @@ class Placement:
     """Set while a read is in progress: all its steps use the same snapshot."""
     unplaced: UnplacedWriter | None = None
     """Records searches that found nothing; None if they are not recorded."""
+    metrics: Metrics = NO_METRICS
 
     def snapshot(self) -> Snapshot:
         return self.ledger.snapshot() if self.optimistic_read is None else self.optimistic_read.snapshot()
@@ -84,7 +86,7 @@ class Placement:
         snapshot on, and again if that snapshot turns out to be stale.
         """
         optimistic_read = self.ledger.optimistic_read()
-        reader = Placement(self.ledger, self.settings, optimistic_read, self.unplaced)
+        reader = Placement(self.ledger, self.settings, optimistic_read, self.unplaced, self.metrics)
         try:
             result = compute(reader)
         except Exception:
@@ -93,6 +95,7 @@ class Placement:
         else:
             if optimistic_read.confirm():
                 return result
+        self.metrics.read_repeated()
         return compute(reader)
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from plimsoll.domain.database_semantics import DatabaseSemantics
 from plimsoll.fast_paths import ALL, FastPaths
+from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.runtime.base import Runtime
 from plimsoll.runtime.threads import Threads
 from plimsoll.storage.dialects.base import DatabaseOptions, Dialect, DialectFactory, UnusableDatabaseError
@@ -63,12 +64,14 @@ class Database:
         *,
         runtime: Runtime | None = None,
         fast_paths: FastPaths = ALL,
+        metrics: Metrics = NO_METRICS,
     ) -> None:
         options = options or DatabaseOptions()
         self.runtime = runtime or Threads()
         parsed = _parse(url, options)
         _log_statements(options.connection_debug)
         self._dialect: Dialect = _open(parsed, options, self.runtime, fast_paths)
+        self._metrics = metrics
         self.outage = Outage(self._dialect.where)
         """Reads report success and failure here; a writer reports its own, because it retries."""
 
@@ -192,7 +195,7 @@ class Database:
         """Translate an error for the layers above, and report a fault of the database to `outage`."""
         fault = self._translate(error)
         if isinstance(fault, DatabaseFault):
-            self.outage.note_failure(fault)
+            self._note_failure(fault)
         return fault
 
     def _track_outage(self, operation: Callable[[], T]) -> T:
@@ -205,8 +208,12 @@ class Database:
                 self.outage.note_success()
             return result
         # Outside of the handler, in which the log would append the fault a second time.
-        self.outage.note_failure(fault)
+        self._note_failure(fault)
         raise fault
+
+    def _note_failure(self, fault: DatabaseFault) -> None:
+        self.outage.note_failure(fault)
+        self._metrics.database_failed(fault)
 
     def _translating_faults(self, connect: Callable[[], AbstractContextManager[T]]) -> TranslatingErrors[T]:
         return TranslatingErrors(connect(), self._translate)

@@ -5,19 +5,14 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from plimsoll.api.health import TIMED_OUT, Readiness
 from plimsoll.service import health
-from plimsoll.service.health import Health
 from plimsoll.storage.errors import Unreachable
 from tests.support.api import Api, api
-
-GOOD = Health(health.OK, health.OK)
 
 
 @pytest.fixture(scope="module")
@@ -96,21 +91,3 @@ def test_healthz_is_under_the_prefix(tmp_path: Path) -> None:
     with api(tmp_path / "placement.sqlite", plimsoll__prefix="/placement") as served:
         assert served.get("/placement/healthz?ready", version=None).status == 200
         assert served.get("/healthz", version=None).status == 404
-
-
-def test_concurrent_probes_share_the_thread_of_a_check_that_hangs() -> None:
-    started, resume = [], threading.Event()
-
-    def check() -> Health:
-        started.append(threading.current_thread())
-        resume.wait(60)
-        return GOOD
-
-    readiness = Readiness(check)
-    assert [readiness.check(0.01) for _ in range(3)] == [TIMED_OUT] * 3
-    assert len(started) == 1
-    resume.set()
-    assert readiness.check(60) == GOOD
-    started[0].join(60)
-    assert readiness.check(60) == GOOD
-    assert len(started) == 2

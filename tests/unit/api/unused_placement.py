@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, cast
 
+from plimsoll.metrics import NO_METRICS
 from plimsoll.service.placement import Placement, Settings
 
 T = TypeVar("T")
@@ -14,6 +15,7 @@ T = TypeVar("T")
 
 class UnusedPlacement:
     settings = Settings()
+    metrics = NO_METRICS
 
     def read(self, question: Callable[[Placement], T]) -> T:
         return question(cast(Placement, self))

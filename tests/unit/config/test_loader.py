@@ -145,6 +145,11 @@ def test_our_own_options_have_these_defaults() -> None:
         "log_request_duration": False,
         "disable_fast_paths": [],
         "slow_request_seconds": 5.0,
+        "metrics": True,
+        "metrics_networks": ["127.0.0.0/8", "::1/128"],
+        "metrics_aggregates": False,
+        "metrics_providers": False,
+        "metrics_directory": None,
         "search_budget": 10.0,
         "max_candidates_without_limit": 100_000,
     }

@@ -29,7 +29,7 @@ APPLICATION = """
 import os, time
 from tests.support.wsgi import PlainApplication
 
-def make(runtime):
+def make(runtime, worker):
     def application(environ, start_response):
         if environ["PATH_INFO"] == "/slow":
             time.sleep(1)
@@ -41,16 +41,16 @@ def make(runtime):
         return [body]
     return PlainApplication(application)
 
-def fail(runtime):
+def fail(runtime, worker):
     raise RuntimeError("nothing to serve")
 
-def make_three_times(runtime):
+def make_three_times(runtime, worker):
     with open(__file__ + ".starts", "a+") as starts:
         starts.write("x")
         starts.seek(0)
         if len(starts.read()) > 3:
-            fail(runtime)
-    return make(runtime)
+            fail(runtime, worker)
+    return make(runtime, worker)
 """
 
 SERVE = """

@@ -31,12 +31,13 @@ from plimsoll.api.placement.route import Route
 from plimsoll.api.placement.router import Router
 from plimsoll.http import timings
 from plimsoll.http.body import check_content_headers
-from plimsoll.http.middleware.request_log import VERSION_KEY
+from plimsoll.http.middleware.request_log import ROUTE_KEY, VERSION_KEY
 from plimsoll.http.problems import JSON, STATUS_LINES, Problem, problem_reply
 from plimsoll.http.response import UNDATED, Reply, Response, http_date, length_header
 from plimsoll.service.placement import Placement
 
 NO_CONTENT = 204
+CONFLICT = 409
 _VERSION_DEPENDENT_STATUSES = (400, 404, 405)
 """Statuses that a wrong version can cause. Their errors mention a version header that was not used."""
 
@@ -75,6 +76,7 @@ class PlacementApi:
         if found is None:
             raise Problem(404, omit_vary=True)
         place, params = found
+        environ[ROUTE_KEY] = place.path
         route = place.route(environ["REQUEST_METHOD"], version)
         if route is None:
             raise Problem(405, METHOD_NOT_ALLOWED, allow=place.allow)
@@ -95,7 +97,12 @@ class PlacementApi:
         except Refused as refused:
             problem = problem_of(refused, route.name, params)
             log_refusal(refused.refusal, problem, environ)
+            if problem.status == CONFLICT:
+                self._placement.metrics.conflict(refused.refusal)
             raise problem from None
+        finally:
+            if call.search_result is not None:
+                self._placement.metrics.search_done(call.search_result)
         if call.on_confirmed is not None:
             call.on_confirmed()
         return reply

@@ -19,6 +19,8 @@ from plimsoll.api.placement.route import Route
 class Place:
     """A path of the API with its routes."""
 
+    path: str
+    """With the names of its values: /resource_providers/{uuid}."""
     allow: str
     """The methods that a 405 names."""
     names: tuple[str, ...]
@@ -65,6 +67,7 @@ def _place(path: str, routes: list[Route]) -> Place:
     methods = dict.fromkeys(route.method for route in routes)
     listed = dict.fromkeys(route.method for route in routes if route.listed)
     return Place(
+        path=path,
         allow=", ".join(listed),
         names=tuple(part.strip("{}") for part in path.split("/")[2::2]),
         _by_method={

@@ -27,6 +27,7 @@ from plimsoll.bounded_cache import bounded_cache
 from plimsoll.domain.refusals import SearchAbandoned
 from plimsoll.http import timings
 from plimsoll.http.body import check_content_headers
+from plimsoll.http.middleware.request_log import ROUTE_KEY
 from plimsoll.http.problems import LONGEST_QUOTE, Problem, problem_reply, shorten
 from plimsoll.search.budget import SearchCancelled
 from plimsoll.service.placement import Placement
@@ -58,6 +59,7 @@ class V1Api:
     def _reply(self, environ: WSGIEnvironment) -> tuple[str, list[tuple[str, str]], Iterable[bytes]]:
         check_content_headers(environ)
         route, params = self._find_route(environ)
+        environ[ROUTE_KEY] = route.path
         caller = caller_of(environ)
         if route.rule is not None and not self._policy.allows(route.rule, caller):
             raise Problem(403, f"Policy does not allow {route.rule} to be performed.")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Give each request an id, and write its line in the request log, in the format of the reference.
+"""Give each request an id, write its line in the request log, in the format of the reference, and count it.
 
 The id is in the headers of the response, in error documents and in every log line of the request, beside the global
 id that the client may send. Without an `accept` header, or with `*/*`, errors are JSON. The line is written when the
@@ -28,10 +28,15 @@ from plimsoll.http.problems import JSON
 from plimsoll.http.request_id import REQUEST_ID_HEADER, REQUEST_ID_KEY, global_request_id, new_request_id
 from plimsoll.http.response import Headers
 from plimsoll.identity_headers import AUTH_TOKEN, HEADERS_BY_ATTRIBUTE, IS_ADMIN_PROJECT, ROLES
+from plimsoll.metrics import NO_METRICS, Metrics
 
 LOG = logging.getLogger("placement.requestlog")  # the reference's name, which operators filter by
 
 VERSION_KEY = "placement.microversion"
+ROUTE_KEY = "plimsoll.route"
+"""Key of the WSGI environment: an API sets it to the path of the route, with the names of its values."""
+NO_ROUTE = "other"
+"""The route of unknown paths, and of requests that are refused before their route is found (401, 406)."""
 _LENGTH = "content-length"
 
 
@@ -109,11 +114,13 @@ class RequestLog:
         durations: Durations = Durations(),  # noqa: B008  # it is frozen
         *,
         fast: bool = True,
+        metrics: Metrics = NO_METRICS,
     ) -> None:
         """Wrap an application. `fast` makes log records without their call site: the fast path `request_log`."""
         self._app = app
         self._durations = durations
         self._fast = fast
+        self._metrics = metrics
         form = f"{_FORMAT} duration: %(duration)s" if durations.in_each_line else _FORMAT
         # The process id may be stored: a worker that is forked later loads the application again.
         self._shared_attributes = {**_SHARED_ATTRIBUTES, "msg": form, "process": os.getpid()}
@@ -137,6 +144,9 @@ class RequestLog:
         laps = timings.start(environ)
         body = self._app(environ, start)
         timings.lap(environ, timings.OTHER)
+        if started:
+            route, seconds = environ.get(ROUTE_KEY, NO_ROUTE), laps[-1][1] - laps[0][1]
+            self._metrics.request_done(route, environ["REQUEST_METHOD"], started[-1][0][:3], seconds)
         return _LoggedBody(body, lambda: self._log(environ, started, laps))
 
     def _log(self, environ: WSGIEnvironment, started: list[tuple[str, Headers]], laps: timings.Laps) -> None:

@@ -15,7 +15,8 @@ from oslo_context import context
 
 from plimsoll import permit
 from plimsoll.http import timings
-from plimsoll.http.middleware.request_log import VERSION_KEY, Durations, LoggedRequest, RequestLog
+from plimsoll.http.middleware.request_log import ROUTE_KEY, VERSION_KEY, Durations, LoggedRequest, RequestLog
+from plimsoll.metrics import Metrics
 
 ID = re.compile(r"req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -203,3 +204,29 @@ def test_the_time_since_the_last_lap_is_added_to_its_part(monkeypatch: pytest.Mo
     for part in (timings.OTHER, timings.SEARCH, timings.ENCODING, timings.OTHER):
         timings.lap(environ, part)
     assert timings.describe(laps) == "decision and database 5.000 s, search 2.000 s"
+
+
+class RecordedRequests(Metrics):
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, str, str]] = []
+
+    def request_done(self, route: str, method: str, status: str, seconds: float) -> None:
+        assert seconds >= 0
+        self.requests.append((route, method, status))
+
+
+def test_each_response_is_counted_with_the_route_that_the_application_found() -> None:
+    def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if environ["PATH_INFO"] != "/unknown":
+            environ[ROUTE_KEY] = "/hosts/{name}"
+        start_response("204 No Content" if environ["REQUEST_METHOD"] == "PUT" else "404 Not Found", [])
+        return ()
+
+    metrics = RecordedRequests()
+    for method, path in (("PUT", "/hosts/1"), ("GET", "/hosts/2"), ("GET", "/unknown")):
+        respond(RequestLog(app, metrics=metrics), {"REQUEST_METHOD": method, "PATH_INFO": path})
+    assert metrics.requests == [
+        ("/hosts/{name}", "PUT", "204"),
+        ("/hosts/{name}", "GET", "404"),
+        ("other", "GET", "404"),
+    ]

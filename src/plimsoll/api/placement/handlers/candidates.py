@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator
 from functools import partial
 
@@ -42,13 +43,16 @@ _NO_MEMORY = (
 
 
 def find(call: ApiRequest) -> Response:
+    call.search_result = "cached"
     body = candidates.cached(call.placement, call.query_string, call.version, lambda: _search(call))
     return Response(200, body, modified=now())
 
 
 def _search(call: ApiRequest) -> tuple[bytes, bool]:
     """Return the body, and whether it may be cached. One without candidates is not, so that each search is logged."""
+    call.search_result = None  # a query that cannot be parsed is no search
     request: CandidatesRequest = call.query()
+    call.search_result = "failed"
     permit = call.permit
     is_large = request.limit is None or request.limit * len(request.groups) > LARGE_ENTRIES
     with _large_search_slot(call) if is_large else contextlib.nullcontext():
@@ -60,10 +64,13 @@ def _search(call: ApiRequest) -> tuple[bytes, bool]:
             found = accepted(candidates.find(call.placement, request, logged, budget))
         finally:
             timings.lap(call.environ, timings.SEARCH)
+        began = time.perf_counter()
         try:
             body = _encoded(found, request, call, budget)
         except SearchCancelled:
             raise Refused(SearchAbandoned(), {}) from None
+        call.placement.metrics.search_stage_done("encode", time.perf_counter() - began)
+        call.search_result = "found" if len(found.requests) else "empty"
         timings.lap(call.environ, timings.ENCODING)
     if not len(found.requests):
         call.on_confirmed = partial(_note_unplaced, call, request)
