@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from plimsoll.domain.actor import Actor
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.rules.allocations import Claim
+from plimsoll.domain.world import World
+from plimsoll.ledger.history import HistoryTooShort, world_at
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.service import aggregates, allocations, inventories, providers, standards, traits, usages
@@ -48,6 +51,24 @@ generation_offset = st.sampled_from([0, 0, 0, 0, 1, -1])
 """Difference between the generation that a client sends and the current one; mostly 0."""
 
 
+def in_full(world: World | HistoryTooShort) -> object:
+    """Return all that answers show of a world, times included."""
+    assert isinstance(world, World)
+    providers = {uuid: dataclasses.asdict(provider) for uuid, provider in world.providers.items()}
+    usages = {
+        (project, kind, user): dict(sums)
+        for project, types in world.usages.items()
+        for kind, users in types.items()
+        for user, sums in users.items()
+    }
+    names = [
+        sorted((entry.id, entry.name, entry.modified_at) for entry in catalog)
+        for catalog in (world.classes, world.traits, world.consumer_types)
+    ]
+    trees = {root: sorted(members) for root, members in world.trees.items()}
+    return providers, usages, names, trees, dict(world.uuid_by_name.items())
+
+
 class AgainstPlain(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
@@ -59,12 +80,22 @@ class AgainstPlain(RuleBasedStateMachine):
         standards.synchronise(self.placement)
         self.follower = Placement(Ledger(self.database))
         self.plain = PlainPlacement()
+        self.worlds: dict[int, World] = {}
+        """Copies of the world, by the number of the last change in it."""
 
     def teardown(self) -> None:
+        self.check_history()
         assert differences(self.placement.ledger) == []
         assert differences(self.follower.ledger) == []
         self.database.dispose()
         self.directory.cleanup()
+
+    def check_history(self) -> None:
+        """The world as of each earlier change is the copy that was made then."""
+        snapshot = self.placement.snapshot()
+        with self.database.read() as conn:
+            for seq, copy in self.worlds.items():
+                assert in_full(world_at(conn, snapshot, seq)) == in_full(copy)
 
     def generation(self, provider: str) -> int:
         known = self.plain.providers.get(provider)
@@ -143,6 +174,11 @@ class AgainstPlain(RuleBasedStateMachine):
     @rule(uuid=some_consumer)
     def release(self, uuid: str) -> None:
         assert self.plain.release(uuid) == (allocations.release(self.placement, ACTOR, uuid) is None)
+
+    @invariant()
+    def copy_the_world(self) -> None:
+        snapshot = self.placement.snapshot()
+        self.worlds[snapshot.head.seq] = snapshot.world
 
     @invariant()
     def providers_are_equal(self) -> None:

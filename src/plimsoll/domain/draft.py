@@ -14,6 +14,7 @@ from datetime import datetime
 from plimsoll.domain.consumer import EMPTY_HOLDING, Holding
 from plimsoll.domain.effects import Effect, GenerationRaised
 from plimsoll.domain.refusals import Refusal
+from plimsoll.domain.reversal import with_replaced_values
 from plimsoll.domain.world import World
 
 
@@ -45,14 +46,15 @@ class Draft:
         return self._holdings.get(self.world.semantics.key(consumer), EMPTY_HOLDING)
 
     def add(self, effect: Effect) -> None:
+        effect = with_replaced_values(effect, self.world)
         self.effects.append(effect)
         self.worlds_before.append(self.world)
         self.world = effect.apply(self.world)
         self.pause()
 
     def raise_generation(self, provider: str) -> None:
-        generation = self.world.providers[provider].generation
-        self.add(GenerationRaised(provider, generation + 1, self.now))
+        before = self.world.providers[provider]
+        self.add(GenerationRaised(provider, before.generation + 1, self.now, before.modified_at))
 
 
 Decision = Callable[[Draft], Refusal | None]

@@ -3,7 +3,10 @@
 """Effects: the smallest meaningful changes that a decision makes.
 
 An effect is written to the SQL tables and to the change log. Every process applies it to its world: the one that
-decided, and all followers. Class names and fields are part of the change log format.
+decided, and all followers. Names and types of the fields are part of the format of the change log (`ledger/change_codec.py`).
+
+Fields that begin with `was_` have what the effect replaces, so that it can be undone (`domain/reversal.py`). They are set when the
+effect is added to a draft, and missing in lines of the change log that earlier releases wrote.
 """
 
 from __future__ import annotations
@@ -96,6 +99,8 @@ class ProviderAdded(_OfProvider):
 class ProviderRenamed(_OfProvider):
     name: str
     at: datetime
+    was_name: str | None = None
+    was_at: datetime | None = None
 
     def apply(self, world: World) -> World:
         return world.with_provider(replace(world.providers[self.uuid], name=self.name, modified_at=self.at))
@@ -109,6 +114,10 @@ class ProviderMoved(_OfProvider):
     root: str
     subtree: tuple[str, ...]
     at: datetime
+    was_parent: str | None = None
+    was_root: str | None = None
+    was_times: tuple[datetime | None, ...] = ()
+    """By provider of the subtree: the time of its last change."""
 
     def apply(self, world: World) -> World:
         for uuid in self.subtree:
@@ -123,6 +132,8 @@ class ProviderMoved(_OfProvider):
 
 @value
 class ProviderRemoved(_OfProvider):
+    was: Provider | None = None
+
     def apply(self, world: World) -> World:
         return world.without_provider(self.uuid)
 
@@ -131,6 +142,7 @@ class ProviderRemoved(_OfProvider):
 class GenerationRaised(_AtProvider):
     generation: int
     at: datetime
+    was_at: datetime | None = None
 
     def apply(self, world: World) -> World:
         assert self.generation == world.providers[self.provider].generation + 1
@@ -163,10 +175,13 @@ class InventoryAdded(_InventoryWritten):
 class InventoryChanged(_InventoryWritten):
     """The provider had an inventory of the class before; it may be unchanged."""
 
+    was_inventory: Inventory | None = None
+
 
 @value
 class InventoryRemoved(_AtProvider):
     resource_class: str
+    was_inventory: Inventory | None = None
 
     def apply(self, world: World) -> World:
         provider = world.providers[self.provider]
@@ -177,6 +192,7 @@ class InventoryRemoved(_AtProvider):
 @value
 class TraitsSet(_AtProvider):
     traits: frozenset[str]
+    was_traits: frozenset[str] | None = None
 
     def apply(self, world: World) -> World:
         return self.changed(world, traits=self.traits)
@@ -185,6 +201,7 @@ class TraitsSet(_AtProvider):
 @value
 class AggregatesSet(_AtProvider):
     aggregates: frozenset[str]
+    was_aggregates: frozenset[str] | None = None
 
     def apply(self, world: World) -> World:
         return self.changed(world, aggregates=self.aggregates)
@@ -270,6 +287,7 @@ class ClassRenamed(Effect):
     name: str
     new_name: str
     at: datetime
+    was_at: datetime | None = None
 
     def apply(self, world: World) -> World:
         term = world.classes.by_name[self.name]
@@ -299,6 +317,8 @@ class ClassRenamed(Effect):
 @value
 class ClassRemoved(Effect):
     name: str
+    was_id: int | None = None
+    was_at: datetime | None = None
 
     def apply(self, world: World) -> World:
         # Only allocations of removed providers can still use the class; without its name they no longer count.
@@ -315,6 +335,8 @@ class TraitAdded(_NameAdded):
 @value
 class TraitRemoved(Effect):
     name: str
+    was_id: int | None = None
+    was_at: datetime | None = None
 
     def apply(self, world: World) -> World:
         return replace(world, traits=world.traits.without(self.name))

@@ -2,14 +2,16 @@
 
 """Encode effects for the change log and decode them.
 
-The text is JSON, a list of [kind, fields], so that people and other tools can read the history too. A kind
-is the name of the effect's class in snake case. An effect that lacks a field was written by an earlier release: it is
-decoded as Reload, because it cannot be applied.
+The text is JSON, a list of [kind, fields], so that people and other tools can read the history too. Kinds are listed in KINDS, and
+do not depend on the names of classes. Fields have the names of the effect's fields: a test has a line of every kind.
+
+The format is version 1. Compatible changes need no other version: a process of an earlier release ignores fields that it does not have, and a field that
+is not in the line gets its default. A line that this release cannot apply (an unknown kind or version, a field without a default is missing) is
+decoded as Reload: the process reads the whole database again. A line of a later version begins with ["format", {"version": N}].
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
@@ -20,30 +22,44 @@ import orjson
 from plimsoll.domain import effects as e
 from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.provider import Provider
 
-# Not Effect.__subclasses__(): a dataclass with slots leaves its first class object there until garbage collection.
-EFFECTS: tuple[type[e.Effect], ...] = tuple(
-    cls
-    for cls in vars(e).values()
-    if isinstance(cls, type)
-    and issubclass(cls, e.Effect)
-    and cls is not e.Effect
-    and not cls.__name__.startswith("_")
-)
-_KINDS: Mapping[str, type[e.Effect]] = {
-    re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower(): cls for cls in EFFECTS
+VERSION = 1
+FORMAT = "format"
+"""The kind of the entry with the version of a line, at its begin. Lines of version 1 have none."""
+
+KINDS: Mapping[str, type[e.Effect]] = {
+    "provider_added": e.ProviderAdded,
+    "provider_renamed": e.ProviderRenamed,
+    "provider_moved": e.ProviderMoved,
+    "provider_removed": e.ProviderRemoved,
+    "generation_raised": e.GenerationRaised,
+    "inventory_added": e.InventoryAdded,
+    "inventory_changed": e.InventoryChanged,
+    "inventory_removed": e.InventoryRemoved,
+    "traits_set": e.TraitsSet,
+    "aggregates_set": e.AggregatesSet,
+    "allocations_replaced": e.AllocationsReplaced,
+    "consumer_added": e.ConsumerAdded,
+    "consumer_changed": e.ConsumerChanged,
+    "consumer_removed": e.ConsumerRemoved,
+    "class_added": e.ClassAdded,
+    "class_renamed": e.ClassRenamed,
+    "class_removed": e.ClassRemoved,
+    "trait_added": e.TraitAdded,
+    "trait_removed": e.TraitRemoved,
+    "consumer_type_added": e.ConsumerTypeAdded,
+    "reload": e.Reload,
 }
-_KIND_OF: Mapping[type[e.Effect], str] = {cls: kind for kind, cls in _KINDS.items()}
+_KIND_OF: Mapping[type[e.Effect], str] = {cls: kind for kind, cls in KINDS.items()}
 
 _FIELDS: Mapping[type[e.Effect], frozenset[str]] = {
-    cls: frozenset(field.name for field in fields(cls)) for cls in EFFECTS
+    cls: frozenset(field.name for field in fields(cls)) for cls in _KIND_OF
 }
 _REQUIRED: Mapping[type[e.Effect], frozenset[str]] = {
-    cls: frozenset(field.name for field in fields(cls) if field.default is MISSING) for cls in EFFECTS
+    cls: frozenset(field.name for field in fields(cls) if field.default is MISSING) for cls in _KIND_OF
 }
-_WITH_SETS: frozenset[type[e.Effect]] = frozenset(
-    cls for cls in EFFECTS if any("frozenset" in str(field.type) for field in fields(cls))
-)
+_WITH_SETS: frozenset[type[e.Effect]] = frozenset((e.TraitsSet, e.AggregatesSet, e.ProviderRemoved))
 
 
 EFFECTS_PER_STEP = 512
@@ -78,7 +94,10 @@ def encode(effects: Sequence[e.Effect]) -> str:
 
 
 def decode(text: str) -> list[e.Effect]:
-    return [_decode_effect(*entry) for entry in orjson.loads(text)]
+    entries = orjson.loads(text)
+    if entries and entries[0][0] == FORMAT and entries[0][1]["version"] != VERSION:
+        return [e.Reload()]
+    return [_decode_effect(*entry) for entry in entries if entry[0] != FORMAT]
 
 
 def _to_json(value: object) -> object:
@@ -90,9 +109,9 @@ def _to_json(value: object) -> object:
 
 
 def _decode_effect(kind: str, values: Mapping[str, Any] | None = None) -> e.Effect:
-    cls = _KINDS[kind]
+    cls = KINDS.get(kind)
     values = values or {}
-    if not _REQUIRED[cls] <= values.keys():
+    if cls is None or not _REQUIRED[cls] <= values.keys():
         return e.Reload()
     accepted = _FIELDS[cls]
     return cls(
@@ -106,6 +125,30 @@ def _identity(value: Any) -> Any:
 
 def _decode_inventory(value: Mapping[str, Any]) -> Inventory:
     return Inventory(**{**value, "modified_at": None})
+
+
+def _decode_time(value: str | None) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value)
+
+
+def _decode_replaced_inventory(value: Mapping[str, Any] | None) -> Inventory | None:
+    return (
+        None if value is None else Inventory(**{**value, "modified_at": _decode_time(value["modified_at"])})
+    )
+
+
+def _decode_provider(value: Mapping[str, Any] | None) -> Provider | None:
+    if value is None:
+        return None
+    inventories = {name: _decode_replaced_inventory(each) for name, each in value["inventories"].items()}
+    sets = {name: frozenset(value[name]) for name in ("traits", "aggregates")}
+    return Provider(
+        **{**value, **sets, "inventories": inventories, "modified_at": _decode_time(value["modified_at"])}
+    )
+
+
+def _decode_names(value: Iterable[str] | None) -> frozenset[str] | None:
+    return None if value is None else frozenset(value)
 
 
 def _decode_consumer(value: str | Mapping[str, Any]) -> str | Consumer:
@@ -132,4 +175,10 @@ _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "traits": frozenset,
     "aggregates": frozenset,
     "subtree": tuple,
+    "was": _decode_provider,
+    "was_at": _decode_time,
+    "was_inventory": _decode_replaced_inventory,
+    "was_traits": _decode_names,
+    "was_aggregates": _decode_names,
+    "was_times": lambda value: tuple(map(_decode_time, value)),
 }

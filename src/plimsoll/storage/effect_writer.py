@@ -9,6 +9,7 @@ No statement runs before all effects are recorded. Rows of claims, most of all w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -167,7 +168,7 @@ class EffectWriter:
             removed=[ids[uuid] for uuid in self._iterate_with_pauses(provider.aggregates - aggregates)],
             new=[ids[uuid] for uuid in self._iterate_with_pauses(aggregates - provider.aggregates)],
         )
-        return e.AggregatesSet(effect.provider, aggregates)
+        return replace(effect, aggregates=aggregates)
 
     def _iterate_with_pauses(self, values: Iterable[T]) -> Iterator[T]:
         """Yield the same values; other requests run in between."""
