@@ -58,10 +58,35 @@ def test_the_order_stays_the_same_when_providers_are_removed_and_added(
     assert hosts_of_first_candidates(Placement(Ledger(database))) == expected
 
 
+def write_by_hand(database: Database, effects: str) -> int:
+    """Raise all generations to 9 and log this as the effects. Return the number of the change."""
+    with database.transaction() as transaction:
+        head = transaction.lock_head()
+        change = Change(head.seq + 1, datetime(2026, 1, 1), ACTOR, "test", effects)
+        transaction.run([Statement("UPDATE resource_providers SET generation = 9")])
+        transaction.commit(changes.append_statements(transaction.dialect, [change], head, mark=1))
+    return change.seq
+
+
 @pytest.mark.parametrize(
     "effects",
     [
         '[["effect_of_a_later_release", {"provider": "x"}]]',
+        '[["format", {"version": 2}], ["generation_raised", {"provider": "x", "generation": 8}]]',
+    ],
+)
+def test_a_change_of_a_later_release_causes_a_full_load(
+    placement: Placement, database: Database, caplog: pytest.LogCaptureFixture, effects: str
+) -> None:
+    host = make_provider(placement, "host", VCPU=4)
+    write_by_hand(database, effects)
+    assert placement.world().providers[host.uuid].generation == 9
+    assert "do not fit" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "effects",
+    [
         '[["provider_removed", {"uuid": "not in memory"}]]',
         '[["generation_raised", {"provider": 7, "generation": 1, "at": "2026-01-01"}]]',
     ],
@@ -70,12 +95,7 @@ def test_a_change_that_cannot_be_applied_is_logged_and_causes_a_full_load(
     placement: Placement, database: Database, caplog: pytest.LogCaptureFixture, effects: str
 ) -> None:
     host = make_provider(placement, "host", VCPU=4)
-    with database.transaction() as transaction:
-        head = transaction.lock_head()
-        seq = head.seq + 1
-        change = Change(seq, datetime(2026, 1, 1), ACTOR, "test", effects)
-        transaction.run([Statement("UPDATE resource_providers SET generation = 9")])
-        transaction.commit(changes.append_statements(transaction.dialect, [change], head, mark=1))
+    seq = write_by_hand(database, effects)
     assert placement.world().providers[host.uuid].generation == 9
     assert f"Changes {seq} to {seq} do not fit" in caplog.text
     assert Audit(placement.ledger, interval=3600).check() == []

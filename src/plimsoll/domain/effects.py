@@ -12,7 +12,7 @@ effect is added to a draft, and missing in lines of the change log that earlier 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -132,7 +132,7 @@ class ProviderMoved(_OfProvider):
 
 @value
 class ProviderRemoved(_OfProvider):
-    was: Provider | None = None
+    was: Provider | None = field(default=None, hash=False)
 
     def apply(self, world: World) -> World:
         return world.without_provider(self.uuid)
