@@ -12,12 +12,13 @@ export PLIMSOLL_TEST_DB := $(DB)
 BIN := .venv/bin
 REFERENCE := .venv-reference/bin
 CLOUD := .venv-cloud/bin
+NOVA := .venv-nova/bin
 DATABASES := dbs=$$($(BIN)/python -m tests.support.databases) || exit 1
 COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotate --no-header \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test deployments cloud check conformance differential audit faults fuzz bench bench-quick lint format types docs lock clean
+.PHONY: help install run test deployments cloud nova check conformance differential audit faults fuzz openapi bench bench-quick lint format types docs lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -42,6 +43,9 @@ deployments: .venv/.installed ## the examples of deploy/, started
 
 cloud: .venv/.installed .venv-reference/.installed .venv-cloud/.installed ## a real Keystone, and real clients
 	$(BIN)/python -m pytest tests/cloud
+
+nova: .venv/.installed .venv-nova/.installed ## boots of a real nova, and what Plimsoll reports of those that fail
+	$(BIN)/python -m pytest tests/cloud/nova
 
 check: test lint types ## everything that must hold before a change goes in
 
@@ -69,6 +73,10 @@ fuzz: .venv/.installed ## mutated requests against a running service (DB=...; RE
 		$(BIN)/python -m tests.attacks.fuzz --database $$db --seed $(or $(SEED),1) --requests $(REQUESTS) || failed=1; \
 	done; exit $$failed
 
+openapi: EXAMPLES = 100
+openapi: .venv/.installed ## schemathesis with the OpenAPI documents of a running service (DOCUMENTS="v1 1.39", EXAMPLES=20)
+	$(BIN)/python -m tests.openapi --examples $(EXAMPLES) $(DOCUMENTS)
+
 bench: .venv/.installed .venv-reference/.installed ## measure both services, alternating (DB=mariadb, postgresql or sqlite)
 	$(BIN)/python -m bench run --database $(or $(DB),mariadb)
 
@@ -94,15 +102,17 @@ docs: .venv/.installed ## write the pages that are generated from the code
 	$(BIN)/python -m tests.docs.versions
 	$(BIN)/python -m tests.docs.modules
 	$(BIN)/python -m tests.docs.samples
+	$(BIN)/python -m tests.docs.openapi_examples
 
 lock: .venv/.installed ## write the lock files again (UPGRADE=--upgrade for the newest versions)
 	$(COMPILE) $(UPGRADE) --extra mysql --extra postgresql --output-file requirements-run.lock pyproject.toml
 	$(COMPILE) $(UPGRADE) --constraint requirements-run.lock --extra dev --extra bench --output-file requirements.lock pyproject.toml
 	$(COMPILE) $(UPGRADE) --extra reference --output-file requirements-reference.lock pyproject.toml
 	$(COMPILE) $(UPGRADE) --extra cloud --output-file requirements-cloud.lock pyproject.toml
+	$(COMPILE) $(UPGRADE) --extra nova --output-file requirements-nova.lock pyproject.toml
 
 clean: ## remove what the other targets made, the database under ./var included
-	rm -rf .venv .venv-reference .venv-cloud var build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-reference .venv-cloud .venv-nova var build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written when an environment is complete, so an interrupted installation starts again.
@@ -128,4 +138,9 @@ clean: ## remove what the other targets made, the database under ./var included
 	test -x $(CLOUD)/python || $(PYTHON) -m venv .venv-cloud
 	$(CLOUD)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-cloud.lock
 	$(CLOUD)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+.venv-nova/.installed: requirements-nova.lock
+	test -x $(NOVA)/python || $(PYTHON) -m venv .venv-nova
+	$(NOVA)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-nova.lock
 	@touch $@

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command: `python -m bench [run|compare|fast-paths|metrics|profile|identity|page] ...`."""
+"""The command: `python -m bench [run|compare|fast-paths|explain|metrics|profile|identity|page] ...`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from bench import compare, fast_paths, identity, metrics, page, run
+from bench import compare, explain, fast_paths, identity, metrics, page, run
 from bench.profiling import command as profile
 
 
@@ -18,6 +18,7 @@ def main() -> int:
         (run, "run"),
         (compare, "compare"),
         (fast_paths, "fast-paths"),
+        (explain, "explain"),
         (metrics, "metrics"),
         (profile, "profile"),
         (identity, "identity"),

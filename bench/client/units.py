@@ -41,6 +41,17 @@ def reads(targets: Sequence[str]) -> Clients:
     return client
 
 
+def read_all(targets: Sequence[str]) -> Clients:
+    """Read all targets one after the other, as one unit."""
+    messages = [request("GET", target) for target in targets]
+
+    def client(_: int) -> Iterator[Unit]:
+        while True:
+            yield _send_all(messages)
+
+    return client
+
+
 def searches(target: str) -> Clients:
     """A search with a new random amount each time, in place of the braces in the target."""
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench.client.driving import Clients
 from bench.client.http import Connection, UnexpectedResponse, request
 from bench.client.units import reads
+from bench.datasets.rows import Rows
 from bench.measuring.rounds import Effort, ServerMeasurement, alternate
 from bench.measuring.workloads import BUILDERS, Workload
 from bench.site.services import ReadyMade, Service, running
@@ -54,9 +54,7 @@ def _measure_dataset(
         )
         for work in works:
             progress(f"{dataset}: {work.title}")
-            measurements = _server_measurements(
-                work, references, ours, ready_made, work.clients(rows), effort
-            )
+            measurements = _server_measurements(work, references, ours, ready_made, rows, effort)
             yield {
                 "key": work.key,
                 "title": work.title,
@@ -72,12 +70,14 @@ def _server_measurements(
     references: dict[str, Service],
     ours: Service,
     ready_made: Service | None,
-    clients: Clients,
+    rows: Rows,
     effort: Effort,
 ) -> list[ServerMeasurement]:
+    clients = work.clients(rows)
+    theirs = clients if work.reference_clients is None else work.reference_clients(rows)
     measurements = [
         ServerMeasurement(
-            f"reference-{variant}", references[variant], clients, effort.round_length(is_reference=True)
+            f"reference-{variant}", references[variant], theirs, effort.round_length(is_reference=True)
         )
         for variant in work.variants
     ]

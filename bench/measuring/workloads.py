@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench.client.driving import Clients
-from bench.client.units import FLAVOUR, claims, reads, reports, searches, selections
+from bench.client.units import FLAVOUR, claims, read_all, reads, reports, searches, selections
 from bench.datasets import shapes
 from bench.datasets.rows import Rows
 from bench.datasets.shapes import DEVICE, PROJECT
@@ -28,6 +28,7 @@ BUILDERS: Mapping[str, Callable[[], Rows]] = {
     "shared": shapes.shared,
     "busy": shapes.busy,
     "big": lambda: shapes.flat(10_000),
+    "small": lambda: shapes.flat(100),
 }
 
 DESCRIPTIONS = {
@@ -37,6 +38,7 @@ DESCRIPTIONS = {
     "shared": "1,000 hosts on 10 shared storage pools",
     "busy": "1,000 hosts at 95 % use, 9,950 consumers; 4 free processors on one host in 20",
     "big": "the flat world with 10,000 hosts",
+    "small": "the flat world with 100 hosts",
 }
 
 NESTED = (
@@ -68,6 +70,8 @@ class Workload:
     search: str | None = None
     """The target of a search for candidates, which is also compared with the same bytes sent ready-made."""
     quick: bool = False
+    reference_clients: Callable[[Rows], Clients] | None = None
+    """The clients of the reference where it needs other requests for the same data."""
 
     def quick_version(self) -> Workload:
         """Return the workload for the quick form: only the faster settings of the reference."""
@@ -91,9 +95,18 @@ def consumer_reads(rows: Rows) -> Clients:
     return reads([f"/allocations/{uuid}" for uuid in rows.consumers[:200]])
 
 
+PARTS = ("", "/inventories", "/usages", "/traits", "/aggregates")
+"""The resources of a provider, by their paths below it."""
+
+
 def mixed_reads(rows: Rows) -> Clients:
-    parts = ("", "/inventories", "/usages", "/traits", "/aggregates")
-    return reads([f"/resource_providers/{uuid}{part}" for uuid in rows.providers[:200] for part in parts])
+    return reads([f"/resource_providers/{uuid}{part}" for uuid in rows.providers[:200] for part in PARTS])
+
+
+def reads_of_all(rows: Rows) -> Clients:
+    """As an exporter: read the list of providers, then all resources of each."""
+    paths = [f"/resource_providers/{uuid}{part}" for uuid in rows.providers for part in PARTS[1:]]
+    return read_all(["/resource_providers", *paths])
 
 
 def _search(
@@ -163,6 +176,14 @@ WORKLOADS = (
         _get("/resource_providers"),
         goals={"default": 40},
         quick=True,
+    ),
+    Workload(
+        "bulk",
+        "everything about 100 providers: one request, 401 to the reference",
+        "small",
+        _get("/plimsoll/v1/providers"),
+        goals={"default": 100},
+        reference_clients=reads_of_all,
     ),
     Workload(
         "usages",

@@ -76,12 +76,12 @@ def _profile(site: Site, dataset: str, works: list[Workload], seconds: float) ->
             for work in works
         }
         service.stop()
-        application = _application(service)
+        application = application_of(service)
         for work in works:
             _print(work, over_http[work.key] / 1e9, *_sample(application, work.clients(rows), seconds))
 
 
-def _application(service: Plimsoll) -> InProcess:
+def application_of(service: Plimsoll) -> InProcess:
     """Create the application in this process, with the settings and the log of a service."""
     from plimsoll.bootstrap import make_application
     from plimsoll.config import loader, logging_setup

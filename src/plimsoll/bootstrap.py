@@ -20,12 +20,13 @@ from plimsoll.config.database_url import open_database
 from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.unplaced_writer import UnplacedLimits, UnplacedWriter
 from plimsoll.metrics import DIRECTORY_VARIABLE, NO_METRICS, Metrics
 from plimsoll.monitoring.counters import PrometheusMetrics
 from plimsoll.runtime.base import Runtime
 from plimsoll.runtime.threads import Threads
 from plimsoll.search.request import Order
-from plimsoll.service import standards
+from plimsoll.service import standards, unplaced
 from plimsoll.service.placement import Placement, Settings
 from plimsoll.storage.database import Database
 from plimsoll.storage.maintenance import foreign_writes, integrity
@@ -53,7 +54,7 @@ def open_placement(
         ledger = Ledger(
             database, runtime=runtime, fast_paths=settings.fast_paths, change_log_keep=keep, metrics=metrics
         )
-        placement = Placement(ledger, settings, metrics=metrics)
+        placement = Placement(ledger, settings, unplaced=_unplaced_writer(conf, database), metrics=metrics)
         standards.synchronise(placement)
     except BaseException:
         database.dispose()  # a retry opens another one
@@ -61,6 +62,14 @@ def open_placement(
     if conf.plimsoll.verify_interval:
         Audit(ledger, conf.plimsoll.verify_interval, metrics).start()
     return placement
+
+
+def _unplaced_writer(conf: cfg.ConfigOpts, database: Database) -> UnplacedWriter | None:
+    options = conf.plimsoll
+    if not options.unplaced_keep:
+        return None
+    limits = UnplacedLimits(options.unplaced_keep, options.unplaced_keep_requests, options.unplaced_keep_days)
+    return UnplacedWriter(database, partial(unplaced.explain, pause=database.runtime.yield_now), limits)
 
 
 def settings_from(conf: cfg.ConfigOpts) -> Settings:
@@ -105,7 +114,7 @@ def temporary_application(conf: cfg.ConfigOpts) -> Iterator[WSGIApplication]:
     try:
         yield _application(placement, conf, runtime, metrics)
     finally:
-        placement.ledger.database.dispose()
+        placement.close()
 
 
 def _metrics(conf: cfg.ConfigOpts, worker: int | None = None) -> PrometheusMetrics | None:

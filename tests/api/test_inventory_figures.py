@@ -42,3 +42,22 @@ def test_a_write_returns_the_figures_as_the_client_wrote_them(host: Api) -> None
     answered = replace_with(host, '{"total": 8.0, "allocation_ratio": 2}')
     assert b'"total":8.0' in answered
     assert b'"allocation_ratio":2}' in answered
+
+
+def test_an_infinite_capacity_is_refused(host: Api) -> None:
+    """A ratio has no minimum in the reference's schema, and the capacity has none either."""
+    figures = {"total": 1, "reserved": 2147483647, "allocation_ratio": -1.4e308}
+    one = {"resource_provider_generation": 1, **figures}
+    several = {"resource_provider_generation": 1, "inventories": {"VCPU": figures}}
+    before = host.state()
+    for response in (
+        host.post(INVENTORIES, {"resource_class": "VCPU", **figures}),
+        host.put(INVENTORIES, several),
+        host.put(f"{INVENTORIES}/VCPU", one),
+        host.post("/reshaper", {"inventories": {HOST: several}, "allocations": {}}),
+    ):
+        assert response.status == 400
+        assert "is not a finite number" in response.detail
+    assert host.state() == before
+    missing = INVENTORIES.replace(HOST, "10000000-0000-0000-0000-00000000dead")
+    assert host.put(missing, several).status == 404

@@ -47,8 +47,11 @@ class Permit:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Api]:
-    with api(
-        tmp_path / "db", plimsoll__search_budget=0.1, plimsoll__max_candidates_without_limit=50
+    with api(  # searches that are recorded are logged when they are, see test_unplaced
+        tmp_path / "db",
+        plimsoll__search_budget=0.1,
+        plimsoll__max_candidates_without_limit=50,
+        plimsoll__unplaced_keep=0,
     ) as client:
         host = client.host("10000000-0000-0000-0000-000000000000", VCPU=8)
         for number in range(DEVICES):
@@ -104,26 +107,23 @@ def test_a_request_without_a_limit_gets_as_many_candidates_as_the_operator_allow
 @pytest.mark.parametrize(
     ("query", "reason"),
     [
-        ("resources=VCPU:9", "the group without suffix: none of the providers left (1) has VCPU:9 free"),
-        (
-            "resources=IPV4_ADDRESS:1",
-            "the group without suffix: no provider has an inventory of IPV4_ADDRESS",
-        ),
+        ("resources=VCPU:9", "the only host is too small for VCPU (9 wanted, at most 8 in all)"),
+        ("resources=IPV4_ADDRESS:1", "the only host has no inventory of IPV4_ADDRESS"),
         (
             "resources=VCPU:1&resources_A=PGPU:1&required_A=HW_CPU_X86_VMX",
-            "group '_A': no provider has the trait HW_CPU_X86_VMX",
+            "the only host lacks HW_CPU_X86_VMX (group _A)",
         ),
         (
             "resources=VCPU:1&member_of=in:30000000-0000-0000-0000-000000000000",
-            "the group without suffix: no provider is in an aggregate of each member_of: 30000000-",
+            "the only host is outside the aggregates asked for",
         ),
         (
             "&".join(f"resources{n}=PGPU:9" for n in range(1, 12)) + "&group_policy=none",
-            "no tree of providers has room for all groups together",
+            "the only host has no room for all groups together (PGPU:9 + 9 + 9 + 9 + 9 + ...)",
         ),
     ],
 )
-def test_a_search_without_candidates_logs_which_filter_left_none(
+def test_a_search_without_candidates_logs_the_reason(
     client: Api, caplog: pytest.LogCaptureFixture, query: str, reason: str
 ) -> None:
     with caplog.at_level(logging.INFO):
@@ -149,19 +149,17 @@ def test_used_up_capacity_is_the_reason_in_the_log(client: Api, caplog: pytest.L
     assert client.put("/allocations/c0000000-0000-0000-0000-000000000000", claim).status == 204
     with caplog.at_level(logging.INFO):
         client.get("/allocation_candidates?resources=VCPU:4")
-    assert (
-        "the group without suffix: none of the providers left (1) has VCPU:4 free. Query: resources=VCPU:4"
-        in caplog.text
-    )
+    reason = "the only host has too little VCPU (4 wanted, at most 1 free)"
+    assert f"No allocation candidates: {reason}. Query: resources=VCPU:4" in caplog.text
 
 
 def test_the_response_does_not_depend_on_whether_the_log_finds_a_reason_in_time(
     client: Api, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def obstacle(*_: object) -> str:
+    def reason_of_none(*_: object) -> str:
         raise BudgetExceeded
 
-    monkeypatch.setattr("plimsoll.service.candidates.obstacle", obstacle)
+    monkeypatch.setattr("plimsoll.service.candidates.reason_of_none", reason_of_none)
     with caplog.at_level(logging.INFO):
         response = client.get("/allocation_candidates?resources=VCPU:9")
     assert (response.status, response.json["allocation_requests"]) == (200, [])

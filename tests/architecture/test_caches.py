@@ -17,6 +17,7 @@ UNBOUNDED_IN_BYTES = {"lru_cache", "cache"}
 BOUNDED_IN_BYTES = {"bounded_cache", "BoundedCache"}
 
 REASONS = {
+    ("api/openapi/examples.py", "_read"): "the name of one of two files",
     ("access/keystone.py", "_environ_key"): "names of headers from the code of keystonemiddleware",
     ("cli/config_lint.py", "_old_names"): "of a command, not of the service",
     ("domain/provider.py", "_in_order"): "sets of traits that exist; a name has at most 255 characters",

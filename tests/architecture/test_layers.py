@@ -51,6 +51,7 @@ def test_a_domain_that_imports_storage_is_found(tmp_path: Path) -> None:
             "runtime/greenlets",
             "runtime/memory",
             "cli",
+            "client",
             "bootstrap",
         ),
     ):

@@ -66,6 +66,7 @@ class ApplicationUnderTest:
         self._placement: Any = None
         self._databases = 0
         self.problems: list[str] = []  # inconsistencies in the last database
+        self.violations: list[str] = []  # responses that are not as the OpenAPI documents describe them
 
     def install(self) -> None:
         """Make the reference's fixtures use this application; the fixture classes stay unmodified."""
@@ -132,12 +133,14 @@ class ApplicationUnderTest:
         from plimsoll.bootstrap import open_placement
         from plimsoll.config import loader
         from plimsoll.runtime.threads import Threads
+        from tests.support.openapi import CheckedApplication
 
         loader.register(conf)
         self._placement = open_placement(conf)
         authenticate = partial(with_authentication, conf=conf, runtime=Threads())
-        ours: Application = make_app(self._placement, Policy(conf), conf, authenticate=authenticate)
-        return ours
+        app = make_app(self._placement, Policy(conf), conf, authenticate=authenticate)
+        checked: Application = CheckedApplication(app, self.violations)
+        return checked
 
     def close(self) -> None:
         """Close the application. The database must be consistent, and the state in memory must be equal to it."""

@@ -32,11 +32,15 @@ def prepare(app: str, site: sites.Site, model: str, directory: Path) -> None:
 def run_file(path: Path, words: list[str]) -> Outcome:
     assert _under_test is not None, "prepare() has not been called"
     report = Report()
+    _under_test.violations.clear()
     suite = cases.suite_of(path, lambda: _under_test, words)
     if suite.countTestCases():
         suite.run(report)
     outcome = report.outcome(path.name)
     found = tuple(f"FAILED {path.name}: inconsistent database\n{problem}" for problem in _under_test.problems)
+    found += tuple(
+        f"FAILED {path.name}: not as documented\n{violation}" for violation in _under_test.violations
+    )
     return replace(outcome, failures=(*outcome.failures, *found))
 
 

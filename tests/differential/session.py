@@ -15,6 +15,7 @@ from tests.differential.database_state import delete_consumer, delete_owner, res
 from tests.differential.requests import Request, write
 from tests.differential.servers import Reference, Response, Server
 from tests.differential.state import State, differences
+from tests.support.openapi import placement_violations
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,13 @@ class Outcome:
         return self.verdict.equal and not self.state
 
 
+def with_violations(verdict: Verdict, request: Request, ours: Response) -> Verdict:
+    """Add to the differences where our response is not as its OpenAPI document describes it."""
+    found = placement_violations(request.method, request.path, ours.status, ours.headers, ours.body)
+    violations = (f"not as documented: {violation}" for violation in found)
+    return replace(verdict, differences=(*verdict.differences, *violations)) if found else verdict
+
+
 class Session:
     def __init__(self, reference: Server, ours: Server) -> None:
         self._reference = reference
@@ -46,6 +54,8 @@ class Session:
         before = self.state()
         expected, actual = self._reference.send(request), self._ours.send(request)
         verdict, faults = self._compare(request, expected, actual, before)
+        if not self._against_reference:
+            verdict = with_violations(verdict, request, actual)
         if request.server_chooses_uuid:
             self._remove_created(expected, actual)
         faults += self._undo_known_faults(request, expected, before)

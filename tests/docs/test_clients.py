@@ -20,3 +20,10 @@ def test_the_page_names_the_version_that_is_locked(client: str) -> None:
     version = re.search(rf"^{client}==(.+)$", locked, re.MULTILINE)
     assert version
     assert f"{client} {version[1]}" in page
+
+
+def test_the_page_names_the_nova_that_is_locked() -> None:
+    page = (ROOT / "docs" / "guides" / "clients.md").read_text()
+    version = re.search(r"^nova==(.+)$", (ROOT / "requirements-nova.lock").read_text(), re.MULTILINE)
+    assert version
+    assert f"nova {version[1]} " in page

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Client for the API, called in process without a network, on a real database."""
+"""Client for the API, called in process without a network, on a real database.
+
+Every response is checked against the OpenAPI document of its API and version.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ from plimsoll.runtime.threads import Threads
 from plimsoll.service.placement import Placement
 from plimsoll.storage.database import Database
 from tests.support.databases import SavedRows
+from tests.support.openapi import violations
 from tests.support.wsgi import environ
 
 NO_BODY: Any = object()
@@ -80,9 +84,12 @@ class Api:
         content = b"".join(chunks)
         if hasattr(chunks, "close"):
             chunks.close()
-        return Response(
+        response = Response(
             int(started[0].split()[0]), {name.lower(): value for name, value in started[1]}, content
         )
+        found = violations(method, path, response.status, response.headers, content)
+        assert not found, (method, path, found, response)
+        return response
 
     def get(self, path: str, version: str | None = "1.39") -> Response:
         return self.call("GET", path, version=version)
@@ -155,7 +162,7 @@ def api(database: Path | str, **options: Any) -> Iterator[Api]:
         )
         assert differences(placement.ledger) == []
     finally:
-        placement.ledger.database.dispose()
+        placement.close()
 
 
 class ReusedApi:

@@ -21,14 +21,19 @@ START_SECONDS = 60
 
 
 class Client:
-    """One keep-alive connection, as an administrator."""
+    """One keep-alive connection, as an administrator, or with these roles."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, roles: str = "admin") -> None:
         self._port = port
+        self._roles = roles
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
     def call(self, method: str, path: str, body: Any = None, version: str = "1.39") -> tuple[int, Any]:
-        headers = {"x-auth-token": "admin", "openstack-api-version": f"placement {version}"}
+        headers = {
+            "x-auth-token": "admin",
+            "x-roles": self._roles,
+            "openstack-api-version": f"placement {version}",
+        }
         content = None
         if body is not None:
             content = json.dumps(body)
@@ -142,9 +147,9 @@ class Service:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def client(self) -> Client:
+    def client(self, roles: str = "admin") -> Client:
         """Return a new connection, which is closed by `stop` at the latest."""
-        client = Client(self.port)
+        client = Client(self.port, roles)
         self._clients.append(client)
         return client
 

@@ -19,6 +19,7 @@ from plimsoll.access.authenticate import (
     RemoteCallerRefused,
     caller_of,
     remove_identity_headers,
+    without_authentication,
 )
 from plimsoll.access.identity import ANONYMOUS, Caller
 from plimsoll.access.keystone import IdentityError, Keystone
@@ -37,6 +38,7 @@ __all__ = [
     "caller_of",
     "drop_client_identity_headers",
     "with_authentication",
+    "without_authentication",
 ]
 
 

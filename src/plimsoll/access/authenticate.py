@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from functools import partial
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import webob.exc
@@ -55,6 +56,20 @@ def remove_identity_headers(environ: WSGIEnvironment) -> None:
         del environ[name]
 
 
+def without_authentication(app: WSGIApplication) -> WSGIApplication:
+    """Wrap an application that needs no token: each of its requests has the caller ANONYMOUS."""
+    return partial(_call_as_anonymous, app)
+
+
+def _call_as_anonymous(
+    app: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse
+) -> Iterable[bytes]:
+    # These headers come from the client and are not verified: they must be neither used nor logged.
+    remove_identity_headers(environ)
+    environ[CALLER_KEY] = ANONYMOUS
+    return app(environ, start_response)
+
+
 class Context:
     def __init__(self, app: WSGIApplication, authentication: Authentication) -> None:
         self._app = app
@@ -62,10 +77,7 @@ class Context:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if environ.get("PATH_INFO", "") in OPEN_PATHS:
-            # These headers come from the client and are not verified: they must be neither used nor logged.
-            remove_identity_headers(environ)
-            environ[CALLER_KEY] = ANONYMOUS
-            return self._app(environ, start_response)
+            return _call_as_anonymous(self._app, environ, start_response)
         refusal = self._authentication(environ)
         if refusal is not None:
             return refusal(environ, start_response)

@@ -3,7 +3,8 @@
 """The policy rules and their defaults.
 
 Names, check strings, scopes and the deprecated rule are Placement's, so that an operator's policy.yaml has the same
-effect here. `RULES` has one rule per operation; they refer to the five groups of callers in `BASE_RULES`.
+effect here. `RULES` has one rule per operation; they refer to the five groups of callers in `BASE_RULES`. `V1_RULES` has
+the rules of the Plimsoll API, which are our own.
 """
 
 from __future__ import annotations
@@ -130,6 +131,45 @@ RULES: tuple[policy.DocumentedRuleDefault, ...] = (
 )
 
 
+_READERS = "role:reader or role:admin or role:service"
+
+
+def _v1_rule(
+    name: str, description: str, *operations: str, check: str = _READERS
+) -> policy.DocumentedRuleDefault:
+    """Make a rule for operations below /plimsoll/v1, each given as `METHOD /path`."""
+    pairs = (operation.split(" ", 1) for operation in operations)
+    return policy.DocumentedRuleDefault(
+        name=f"plimsoll:{name}",
+        check_str=check,
+        description=description,
+        operations=[{"method": method, "path": f"/plimsoll/v1{path}"} for method, path in pairs],
+        scope_types=PROJECT,
+    )
+
+
+V1_RULES: tuple[policy.DocumentedRuleDefault, ...] = (
+    _v1_rule("explain:show", "Explain the result of a search for allocation candidates.", "GET /explain"),
+    _v1_rule("unplaced:list", "List searches that found no candidates.", "GET /unplaced"),
+    _v1_rule("providers:list", "List providers with everything about them.", "GET /providers"),
+    _v1_rule("providers:show", "Show a provider with everything about it.", "GET /providers/{provider}"),
+    _v1_rule("consumers:list", "List consumers with their allocations.", "GET /consumers"),
+    _v1_rule("consumers:show", "Show a consumer with its allocations.", "GET /consumers/{uuid}"),
+    _v1_rule("usage:show", "Show capacity and usage per resource class.", "GET /usage"),
+    _v1_rule("fit:show", "Show how many instances of a shape still fit.", "GET /fit"),
+    _v1_rule(
+        "projects:all",
+        "See consumers, searches and usage of all projects. Other readers see those of their own project.",
+        "GET /explain",
+        "GET /unplaced",
+        "GET /consumers",
+        "GET /consumers/{uuid}",
+        "GET /usage",
+        check=f"rule:{ADMIN_OR_SERVICE_API}",
+    ),
+)
+
+
 def list_rules() -> list[policy.RuleDefault]:
     """Return every rule. Entry point for `oslopolicy-sample-generator --namespace plimsoll`."""
-    return [*BASE_RULES, *RULES]
+    return [*BASE_RULES, *RULES, *V1_RULES]

@@ -8,7 +8,7 @@ import textwrap
 
 from oslo_policy import policy
 
-from plimsoll.access.policy_rules import BASE_RULES, OLD_ADMIN_API, RULES
+from plimsoll.access.policy_rules import BASE_RULES, OLD_ADMIN_API, RULES, V1_RULES
 
 _HEADER = """\
 # Which callers may do what. Every rule here is commented out and shows the default: uncomment a line and change it; you
@@ -35,6 +35,8 @@ def sample() -> str:
             _deprecated(),
             "# The rule of each operation.\n",
             *map(_block, RULES),
+            "# The rules of the Plimsoll API.\n",
+            *map(_block, V1_RULES),
         ]
     )
 

@@ -2,8 +2,8 @@
 
 """The service as a WSGI application: the table of its applications by path, and the middleware around them.
 
-From the outside in: rest of the body, proxy headers, prefix, dispatch by path. Then for the Placement API: request log,
-CORS, authentication.
+From the outside in: rest of the body, proxy headers, prefix, dispatch by path. Then for both APIs: request log, CORS,
+authentication, and again dispatch by path. Routes that need no token are dispatched without the authentication.
 """
 
 from __future__ import annotations
@@ -17,13 +17,22 @@ import orjson
 from oslo_config import cfg
 from oslo_middleware import CORS, HTTPProxyToWSGI
 
-from plimsoll.access import IdentityUnavailable, Policy, RemoteCallerRefused, drop_client_identity_headers
+from plimsoll.access import (
+    IdentityUnavailable,
+    Policy,
+    RemoteCallerRefused,
+    drop_client_identity_headers,
+    without_authentication,
+)
 from plimsoll.access.loopback import record_peer_address
 from plimsoll.api import health, metrics
 from plimsoll.api.metrics import MetricsPage
 from plimsoll.api.placement.application import PlacementApi
 from plimsoll.api.placement.router import Router
 from plimsoll.api.placement.routes import ROUTES
+from plimsoll.api.v1.application import V1Api
+from plimsoll.api.v1.route import V1Route
+from plimsoll.api.v1.routes import ROUTES as V1_ROUTES
 from plimsoll.http.dispatch import Dispatch, Mounted
 from plimsoll.http.middleware import mount
 from plimsoll.http.middleware.drain import Drain
@@ -34,6 +43,7 @@ from plimsoll.http.response import Headers, length_header
 from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.service.placement import Placement
 
+V1_PATH = "/plimsoll/"
 IDENTITY_UNAVAILABLE = Problem(
     503,
     "This token could not be validated: Keystone is unavailable. Nothing was changed. Try again.",
@@ -57,17 +67,22 @@ def make_app(
     """
     fast_log = placement.settings.fast_paths.request_log
     longest_body, prefix = conf.plimsoll.max_body_bytes, mount.normalize_prefix(conf.plimsoll.prefix)
+    v1 = V1Api(placement, policy, V1_ROUTES)
     behind_authentication = [Mounted(metrics.PATH, metrics_page.for_callers)] if metrics_page else []
     apis = Dispatch(
-        Mounted("/", PlacementApi(placement, policy, Router(ROUTES), longest_body)), *behind_authentication
+        Mounted("/", PlacementApi(placement, policy, Router(ROUTES), longest_body)),
+        Mounted(V1_PATH, v1),
+        *behind_authentication,
     )
     authenticated = _with_middleware(authenticate(apis), conf, fast_log, placement.metrics)
+    open_v1 = _with_middleware(without_authentication(v1), conf, fast_log, placement.metrics)
     without_token = (
         [Mounted(metrics.PATH, metrics_page.for_trusted_clients(authenticated))] if metrics_page else []
     )
     dispatch = Dispatch(
         Mounted("/", authenticated, immediate_paths=("", "/")),
         Mounted(health.PATH, health.Probes(placement), immediate_paths=(health.PATH,)),
+        *(Mounted(_fixed_part(route), open_v1) for route in V1_ROUTES if route.rule is None),
         *without_token,
     )
     app: WSGIApplication = dispatch
@@ -115,6 +130,11 @@ def _with_middleware(
     slow = conf.plimsoll.slow_request_seconds or math.inf
     durations = Durations(conf.plimsoll.log_request_duration, slow)
     return RequestLog(app, durations, fast=fast_log, metrics=metrics)
+
+
+def _fixed_part(route: V1Route) -> str:
+    """Return the path of a route, or its part before the first value."""
+    return route.path.partition("{")[0]
 
 
 def _report_authentication_errors(app: WSGIApplication) -> WSGIApplication:

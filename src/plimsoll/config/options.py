@@ -130,6 +130,28 @@ PLIMSOLL_OPTS = [
         min=1,
         help="How many changes the change log keeps. A worker that is further behind reloads everything.",
     ),
+    cfg.IntOpt(
+        "unplaced_keep",
+        default=1_000,
+        min=0,
+        max=100_000,
+        help="How many different searches without allocation candidates are kept for /plimsoll/v1/unplaced; 0 for none."
+        " The same query of the same project counts once.",
+    ),
+    cfg.IntOpt(
+        "unplaced_keep_requests",
+        default=20_000,
+        min=1,
+        max=1_000_000,
+        help="How many single searches without candidates can be found by a request id.",
+    ),
+    cfg.FloatOpt(
+        "unplaced_keep_days",
+        default=7,
+        min=0.01,
+        max=3650,
+        help="Days after which a search without candidates is forgotten, counted from its last repetition.",
+    ),
     cfg.BoolOpt(
         "causal_reads",
         default=True,

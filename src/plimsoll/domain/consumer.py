@@ -97,3 +97,14 @@ class ProviderAllocations:
     generation: int
     by_consumer: dict[str, tuple[int, dict[str, int]]]
     modified_at: datetime | None
+
+
+@unhashable_value
+class ListedConsumer:
+    """A consumer with its times and everything it holds."""
+
+    consumer: Consumer
+    created_at: datetime | None
+    updated_at: datetime | None
+    allocations: dict[str, tuple[str, dict[str, int]]]
+    """By uuid of the provider: its name, and the amounts by resource class."""

@@ -48,6 +48,20 @@ class Provider:
     def used_of(self, resource_class: str) -> int:
         return self.used.get(resource_class, 0)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no consumer has an allocation of this provider."""
+        return not any(self.used.values())
+
+    @property
+    def is_over_full(self) -> bool:
+        """Whether more of some class is allocated than its capacity: inventories may shrink below their usage."""
+        inventories = self.inventories
+        return any(
+            amount > (inventories[name].capacity if name in inventories else 0)
+            for name, amount in self.used.items()
+        )
+
 
 @lru_cache(maxsize=4096)  # many providers have the same traits
 def _in_order(traits: frozenset[str]) -> tuple[str, ...]:

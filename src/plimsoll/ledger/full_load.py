@@ -13,6 +13,7 @@ from plimsoll.domain.database_semantics import DatabaseSemantics
 from plimsoll.ledger.response_cache import ResponseCache
 from plimsoll.ledger.snapshot import Origin, Snapshot
 from plimsoll.runtime.base import Runtime
+from plimsoll.storage.epoch import read_epoch
 from plimsoll.storage.head import Head
 from plimsoll.storage.load import load_world
 
@@ -26,7 +27,8 @@ def load_snapshot(
     began = time.monotonic()
     world, has_allocations_without_consumer = load_world(conn, semantics, runtime.yield_now)
     read = time.monotonic()
-    snapshot = Snapshot.of(head, world, Origin(has_allocations_without_consumer), responses)
+    origin = Origin(has_allocations_without_consumer, read_epoch(conn))
+    snapshot = Snapshot.of(head, world, origin, responses)
     LOG.info(
         "%s providers at change %s: read in %.1f s, indexed in %.1f s",
         len(world.providers),

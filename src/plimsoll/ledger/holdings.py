@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
-from plimsoll.domain.consumer import ConsumerAllocations, ProviderAllocations
+from collections.abc import Sequence
+
+from plimsoll.domain.consumer import ConsumerAllocations, Holding, ProviderAllocations
+from plimsoll.domain.database_semantics import DatabaseSemantics
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.storage import consumers
+from plimsoll.storage.consumers_on import consumers_on
 
 
 def of_consumer(ledger: Ledger, uuid: str) -> ConsumerAllocations:
@@ -22,3 +26,10 @@ def of_owner(ledger: Ledger, project: str, user: str | None) -> list[tuple[str, 
     return ledger.database.run_read(
         lambda conn: consumers.allocations_of_owner(conn, project, user), single_query=True
     )
+
+
+def on_providers(
+    ledger: Ledger, providers: Sequence[str], semantics: DatabaseSemantics
+) -> list[Holding] | None:
+    """Return the consumers with allocations on these providers and all they hold; None if there are too many."""
+    return consumers_on(ledger.database, providers, semantics)

@@ -18,6 +18,7 @@ from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.ledger.response_cache import ResponseCache
 from plimsoll.search.index.index import Change, Claim, Index, is_claim
+from plimsoll.storage.epoch import UNKNOWN_EPOCH, revision_of
 from plimsoll.storage.head import Head
 
 MAX_TOUCHED = 64
@@ -32,6 +33,8 @@ class Origin:
 
     has_allocations_without_consumer: bool = False
     """True if there were allocations without a row of their consumer. No longer made."""
+    epoch: str = UNKNOWN_EPOCH
+    """The history of the database. A restore from a backup is followed by a full load."""
 
 
 class Snapshot:
@@ -59,6 +62,11 @@ class Snapshot:
     @classmethod
     def of(cls, head: Head, world: World, origin: Origin, responses: ResponseCache) -> Snapshot:
         return cls(head, world, origin, _Indexed(world, Index.build(world.providers.values())), responses)
+
+    @property
+    def revision(self) -> str:
+        """The text that identifies this state for clients: `EPOCH:NUMBER`, with the number of the last change."""
+        return revision_of(self.origin.epoch, self.head.seq)
 
     @property
     def index(self) -> Index:

@@ -2,8 +2,8 @@
 
 """Filters: each takes a set of rows and returns the rows that meet one condition.
 
-A search applies a chain of filters. With a list of filter counts, `apply_filters` also records how many rows each
-filter got and kept; `obstacle.py` explains an empty result with them.
+A search applies a chain of filters. With a list of reports, `apply_filters` also records the rows that each filter got
+and kept, and splits the capacity rule into its parts; `explain/` explains a result with them.
 """
 
 from __future__ import annotations
@@ -11,42 +11,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import and_
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from plimsoll.domain.values import value
-from plimsoll.search.index.bitset import RowSet, union
+from plimsoll.search.index.bitset import NONE, RowSet, union
 from plimsoll.search.index.index import Index
 from plimsoll.search.request import AnyOf
 
 
 class Filter(Protocol):
+    reason: ClassVar[str]
+    """The stable name of the reason for which the filter removes a row."""
+
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         """Return the rows that meet the condition."""
         ...
 
-    def describe(self) -> str:
-        """Return the condition as a predicate; the message is "no provider <predicate>"."""
-        ...
-
 
 @value
-class FilterCount:
-    """The number of rows before and after a filter."""
+class FilterReport:
+    """The rows before and after a filter."""
 
     step: Filter
-    before: int
-    after: int
-
-
-FilterCounts = list[FilterCount]
+    before: RowSet
+    after: RowSet
 
 
 def apply_filters(
-    index: Index, rows: RowSet, steps: Iterable[Step], counts: FilterCounts | None = None
+    index: Index, rows: RowSet, steps: Iterable[Step], reports: list[FilterReport] | None = None
 ) -> RowSet:
-    """Return the rows that pass all filters. With `counts`, append one count per filter."""
-    if counts is not None:
-        return _apply_and_count(index, rows, steps, counts)
+    """Return the rows that pass all filters. With `reports`, append one report per filter, also after the last row."""
+    if reports is not None:
+        return _apply_and_report(index, rows, steps, reports)
     for step in steps:
         if not rows:
             break
@@ -54,13 +50,15 @@ def apply_filters(
     return rows
 
 
-def _apply_and_count(index: Index, rows: RowSet, steps: Iterable[Step], counts: FilterCounts) -> RowSet:
+def _apply_and_report(
+    index: Index, rows: RowSet, steps: Iterable[Step], reports: list[FilterReport]
+) -> RowSet:
     for step in steps:
         if isinstance(step, Admits):
-            rows = _apply_and_count(index, rows, step.separate_filters(), counts)
+            rows = _apply_and_report(index, rows, step.separate_filters(), reports)
         else:
             kept = step.keep(index, rows)
-            counts.append(FilterCount(step, rows.bit_count(), kept.bit_count()))
+            reports.append(FilterReport(step, rows, kept))
             rows = kept
     return rows
 
@@ -78,46 +76,35 @@ def rows_matching_member_of(index: Index, member_of: Sequence[AnyOf]) -> RowSet:
     return reduce(and_, [rows_in_any_aggregate(index, any_of) for any_of in member_of], index.live)
 
 
-_MAX_LISTED = 5
-
-
-def _join_names(names: Iterable[str]) -> str:
-    """Join the first few names with commas."""
-    known = sorted(names)
-    more = len(known) - _MAX_LISTED
-    return ", ".join(known[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
-
-
 @value
 class HasTrait:
     """The provider has at least one of these traits."""
+
+    reason: ClassVar[str] = "required"
 
     any_of: AnyOf
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & rows_with_any_trait(index, self.any_of)
 
-    def describe(self) -> str:
-        several = "one of the traits" if len(self.any_of) > 1 else "the trait"
-        return f"has {several} {_join_names(self.any_of)}"
-
 
 @value
 class LacksTraits:
     """The provider has none of these traits."""
+
+    reason: ClassVar[str] = "forbidden"
 
     traits: frozenset[str]
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & ~rows_with_any_trait(index, self.traits)
 
-    def describe(self) -> str:
-        return f"is without the forbidden traits {_join_names(self.traits)}"
-
 
 @value
 class MemberOf:
     """The provider is, for each item, in one of its aggregates. With `tree`, membership of its root is enough."""
+
+    reason: ClassVar[str] = "member_of"
 
     member_of: tuple[AnyOf, ...]
     tree: bool = False
@@ -128,15 +115,12 @@ class MemberOf:
             members |= index.rows_of_trees(members & ~index.children)
         return rows & members
 
-    def describe(self) -> str:
-        return "is in an aggregate of each member_of: " + "; ".join(
-            map(_join_names, self.member_of[:_MAX_LISTED])
-        )
-
 
 @value
 class NotMemberOf:
     """The provider is in none of these aggregates. With `tree`, its root must not be in one either."""
+
+    reason: ClassVar[str] = "not_member_of"
 
     aggregates: frozenset[str]
     tree: bool = False
@@ -147,13 +131,22 @@ class NotMemberOf:
             members |= index.rows_of_trees(members & ~index.children)
         return rows & ~members
 
-    def describe(self) -> str:
-        return f"is outside of the forbidden aggregates {_join_names(self.aggregates)}"
+
+@value
+class HasCondition:
+    """Keeps no row: a group without resources, required traits and aggregates. The API defines that as no provider."""
+
+    reason: ClassVar[str] = "no_condition"
+
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
+        return NONE
 
 
 @value
 class InTree:
     """The provider is one of the rows in `tree`, the tree of provider `uuid`."""
+
+    reason: ClassVar[str] = "in_tree"
 
     uuid: str
     tree: RowSet
@@ -161,54 +154,86 @@ class InTree:
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & self.tree
 
-    def describe(self) -> str:
-        return f"is in the tree of {self.uuid}"
-
 
 @value
 class HasInventory:
     """The provider has an inventory of the class."""
+
+    reason: ClassVar[str] = "no_inventory"
 
     resource_class: str
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & index.class_column(self.resource_class).rows
 
-    def describe(self) -> str:
-        return f"has an inventory of {self.resource_class}"
-
 
 @value
-class AllowsAmount:
-    """min_unit, max_unit and step_size of the provider allow this amount."""
+class AboveMinUnit:
+    """The min_unit of the provider allows this amount."""
 
+    reason: ClassVar[str] = "min_unit"
     resource_class: str
     amount: int
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
-        return rows & index.class_column(self.resource_class).rows_allowing(self.amount)
+        return rows & index.class_column(self.resource_class).rows_by_min_unit(self.amount)
 
-    def describe(self) -> str:
-        return f"allows {self.resource_class}:{self.amount} by its min_unit, max_unit and step_size"
+
+@value
+class BelowMaxUnit:
+    """The max_unit of the provider allows this amount."""
+
+    reason: ClassVar[str] = "max_unit"
+    resource_class: str
+    amount: int
+
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
+        return rows & index.class_column(self.resource_class).rows_by_max_unit(self.amount)
+
+
+@value
+class MatchesStepSize:
+    """The step_size of the provider allows this amount."""
+
+    reason: ClassVar[str] = "step_size"
+    resource_class: str
+    amount: int
+
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
+        return rows & index.class_column(self.resource_class).rows_by_step_size(self.amount)
+
+
+@value
+class FitsCapacity:
+    """The whole capacity of the provider (total, reserved, ratio) is at least this amount."""
+
+    reason: ClassVar[str] = "capacity"
+    resource_class: str
+    amount: int
+
+    def keep(self, index: Index, rows: RowSet) -> RowSet:
+        return rows & index.class_column(self.resource_class).rows_by_capacity(self.amount)
 
 
 @value
 class HasFree:
     """The provider has at least this amount free."""
 
+    reason: ClassVar[str] = "used"
     resource_class: str
     amount: int
 
     def keep(self, index: Index, rows: RowSet) -> RowSet:
         return rows & index.class_column(self.resource_class).rows_with_free(self.amount)
 
-    def describe(self) -> str:
-        return f"has {self.resource_class}:{self.amount} free"
+
+Part: TypeAlias = HasInventory | AboveMinUnit | BelowMaxUnit | MatchesStepSize | FitsCapacity | HasFree
+"""A part of the capacity rule."""
 
 
 @value
 class Admits:
-    """The capacity rule (`Inventory.admits`) in one step; `separate_filters` splits it for counts."""
+    """The capacity rule (`Inventory.admits`) in one step; `separate_filters` splits it for reports."""
 
     resource_class: str
     amount: int
@@ -217,10 +242,17 @@ class Admits:
         class_column = index.class_column(self.resource_class)
         return rows & class_column.rows_allowing(self.amount) & class_column.rows_with_free(self.amount)
 
-    def separate_filters(self) -> tuple[Filter, ...]:
-        """Return one filter each for inventory, units and capacity, so that each is counted."""
+    def separate_filters(self) -> tuple[Part, ...]:
+        """Return one filter for each thing that can be wrong, in the order of the reports."""
         name, amount = self.resource_class, self.amount
-        return HasInventory(name), AllowsAmount(name, amount), HasFree(name, amount)
+        return (
+            HasInventory(name),
+            AboveMinUnit(name, amount),
+            BelowMaxUnit(name, amount),
+            MatchesStepSize(name, amount),
+            FitsCapacity(name, amount),
+            HasFree(name, amount),
+        )
 
 
 Step: TypeAlias = Filter | Admits

@@ -12,14 +12,16 @@ from plimsoll.domain.world import World
 from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.search.budget import Budget
 from plimsoll.search.combine.assemble import slots_with_resources, sum_resources, uniform_parts
+from plimsoll.search.combine.exists import anchors_with_choice
 from plimsoll.search.combine.order import find_choices
-from plimsoll.search.index.bitset import Numbers, numbers_of
+from plimsoll.search.index.bitset import NONE, Numbers, RowSet, numbers_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.index.selection import Selection
 from plimsoll.search.plan import NameMissing, Plan, allowed_roots, plan_group, plan_request
 from plimsoll.search.request import CandidatesRequest, Order
 from plimsoll.search.result import NO_CANDIDATES, CandidateList, Candidates, UniformCandidates
 from plimsoll.search.slots import Slot
+from plimsoll.search.trace import Trace
 
 MAX_ENTRIES = 400_000
 """Bound on provider entries in one response, over all candidates: about 45 MB of JSON."""
@@ -33,15 +35,17 @@ def find_candidates(
     budget: Budget | None = None,
     *,
     fast_paths: FastPaths = ALL,
+    trace: Trace | None = None,
     stage_ended: Callable[[str], None] = lambda stage: None,
 ) -> Candidates | NameMissing:
     """Return the candidates in `index`, the index of `world`. Raises BudgetExceeded if none was found in time.
 
-    With a limit, `fast_paths` may change which candidates are found and their order, without one only the order.
-    `stage_ended` is called with the name of each stage at its end.
+    With a limit, `fast_paths` may change which candidates are found and their order, without one only the order. The
+    steps report to `trace`, which does not change the result. `stage_ended` is called with the name of each stage at its
+    end.
     """
     budget = budget or Budget()
-    found = _plan(world, index, request, budget)
+    found = _plan(world, index, request, budget, trace)
     stage_ended("plan")
     if found is None:
         return NO_CANDIDATES
@@ -58,28 +62,53 @@ def find_candidates(
 
 
 def _plan(
-    world: World, index: Index, request: CandidatesRequest, budget: Budget
+    world: World, index: Index, request: CandidatesRequest, budget: Budget, trace: Trace | None = None
 ) -> Plan | NameMissing | None:
     """Plan group by group; a group without providers ends the search before the names of the next are looked up.
 
     So do root conditions that no root meets. Without any providers, the names of the first group are still looked up.
+    With a trace, the remaining groups are planned too, for their reports only.
     """
-    roots = allowed_roots(world, index, request)
+    roots = allowed_roots(world, index, request, trace)
     if isinstance(roots, NameMissing):
         return roots
-    if not roots and (request.root_required or request.root_forbidden):
-        return None
+    has_ended = not roots and bool(request.root_required or request.root_forbidden)
     slots_by_group: dict[object, list[Slot]] = {}
     parts: list[Plan] = []
     for group in request.groups:
-        part = plan_group(world, index, group, roots, slots_by_group)
-        budget.check()
-        if isinstance(part, NameMissing):
-            return part if all(_can_be_served(index, earlier, budget) for earlier in parts) else None
-        if part is None:
+        if has_ended and trace is None:
             return None
-        parts.append(part)
-    return plan_request(index, request, parts, budget)
+        part = plan_group(world, index, group, roots, slots_by_group, trace)
+        budget.check()
+        if has_ended:
+            continue
+        if isinstance(part, NameMissing):
+            if all(_can_be_served(index, earlier, budget) for earlier in parts):
+                return part
+            has_ended = True
+        elif part is None:
+            has_ended = True
+        else:
+            parts.append(part)
+    return None if has_ended else plan_request(index, request, parts, budget, trace)
+
+
+def has_candidates(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> bool:
+    """Return whether a search finds a candidate. Unknown names are like names that no provider has."""
+    return bool(hosts_with_candidates(world, index, request, budget))
+
+
+def hosts_with_candidates(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> RowSet:
+    """Return the roots of the trees that have a candidate, without enumerating the candidates."""
+    plan = _plan(world, index, request, budget)
+    return anchors_with_choice(index, plan, budget) if isinstance(plan, Plan) else NONE
+
+
+def trace_plan(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> Trace:
+    """Return the trace of a search that is not carried out: providers are filtered, not combined."""
+    trace = Trace()
+    _plan(world, index, request, budget, trace)
+    return trace
 
 
 def _can_be_served(index: Index, part: Plan, budget: Budget) -> bool:

@@ -11,14 +11,16 @@ tree; the root of that tree is its anchor.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import starmap
 
 from plimsoll.domain.values import unhashable_value
 from plimsoll.search import filters
-from plimsoll.search.filters import FilterCounts, Step, apply_filters
+from plimsoll.search.filters import FilterReport, Step, apply_filters
 from plimsoll.search.index.bitset import NONE, RowSet, numbers_of, union
 from plimsoll.search.index.index import Index
 from plimsoll.search.request import Conditions, Group
+from plimsoll.search.trace import GroupReport, SlotReport
 
 
 @unhashable_value
@@ -52,41 +54,30 @@ class Slot:
 
 
 def slots_of(
-    index: Index, group: Group, roots: RowSet, tree: RowSet | None, counts: FilterCounts | None = None
+    index: Index, group: Group, roots: RowSet, tree: RowSet | None, report: GroupReport | None = None
 ) -> Iterator[Slot]:
     """Yield the slots of a group. `roots` are the allowed anchors; `tree` holds the rows of the in_tree condition."""
     if group.one_provider or index.flat:
-        yield Slot(group.suffix, group.resources, _supply_of_one(index, group, roots, tree, counts))
+        yield Slot(group.suffix, group.resources, _supply_of_one(index, group, roots, tree, report))
         return
     # Several providers may have the required traits between them. A single class has a single provider, which has all.
     wanted = group.conditions if len(group.resources) == 1 else group.conditions._replace(required=())
     for resource_class, amount in group.resources.items():
-        supply = _supply_of_class(index, wanted, resource_class, amount, roots, tree, counts)
+        supply = _supply_of_class(index, wanted, resource_class, amount, roots, tree, report)
         yield Slot(group.suffix, {resource_class: amount}, supply)
 
 
 def _supply_of_one(
-    index: Index, group: Group, roots: RowSet, tree: RowSet | None, counts: FilterCounts | None
+    index: Index, group: Group, roots: RowSet, tree: RowSet | None, report: GroupReport | None
 ) -> Supply:
     """Return the providers that meet all conditions of the group and have room for all its resources."""
     wanted = group.conditions
+    steps = _condition_steps(wanted, tree if group.resources or not tree else None, root_counts=False)
     if not group.resources and not wanted.required and not wanted.member_of:
-        # The group has no positive condition: the API defines that as no provider, not as every provider.
-        return Supply(NONE, {}, NONE)
-    steps: list[Step] = []
-    if tree is not None and group.resources:
-        assert wanted.in_tree is not None
-        steps.append(filters.InTree(wanted.in_tree, tree))
-    steps += map(filters.HasTrait, wanted.required)
-    if wanted.member_of:
-        steps.append(filters.MemberOf(wanted.member_of))
-    if wanted.not_member_of:
-        steps.append(filters.NotMemberOf(wanted.not_member_of))
-    if wanted.forbidden:
-        steps.append(filters.LacksTraits(wanted.forbidden))
+        steps.append(filters.HasCondition())
     steps += starmap(filters.Admits, group.resources.items())
-    rows = apply_filters(index, index.live, steps, counts)
-    return _supply(index, rows, rows & index.sharing, roots)
+    rows = apply_filters(index, index.live, steps, _reports(report, group.resources, is_whole_group=True))
+    return supply_of_rows(index, rows, rows & index.sharing, roots)
 
 
 def _supply_of_class(
@@ -96,31 +87,55 @@ def _supply_of_class(
     amount: int,
     roots: RowSet,
     tree: RowSet | None,
-    counts: FilterCounts | None,
+    report: GroupReport | None,
 ) -> Supply:
     """Return the providers with room for this resource, as one of several providers that serve the group."""
+    steps = _condition_steps(wanted, tree, root_counts=True)
+    steps.append(filters.Admits(resource_class, amount))
+    reports = _reports(report, {resource_class: amount}, is_whole_group=False)
+    rows = apply_filters(index, index.live, steps, reports)
+    sharing = NONE
+    if index.sharing and tree is None:
+        sharing = apply_filters(index, index.sharing, map(sharing_form, steps))
+    if wanted.not_member_of:
+        roots &= ~filters.rows_in_any_aggregate(index, wanted.not_member_of)
+    return supply_of_rows(index, rows, sharing, roots)
+
+
+def _condition_steps(wanted: Conditions, tree: RowSet | None, *, root_counts: bool) -> list[Step]:
+    """Return the filters of the conditions. `root_counts`: aggregates of the root count for all providers of its tree."""
     steps: list[Step] = []
     if tree is not None:
         assert wanted.in_tree is not None
         steps.append(filters.InTree(wanted.in_tree, tree))
+    steps += map(filters.HasTrait, wanted.required)
     if wanted.forbidden:
         steps.append(filters.LacksTraits(wanted.forbidden))
-    steps += map(filters.HasTrait, wanted.required)
-    steps.append(filters.Admits(resource_class, amount))
-    rows = apply_filters(index, index.live, steps, counts)
-    sharing = rows & index.sharing if tree is None else NONE
-    if wanted.not_member_of:
-        rows = apply_filters(index, rows, [filters.NotMemberOf(wanted.not_member_of, tree=True)], counts)
-        sharing = apply_filters(index, sharing, [filters.NotMemberOf(wanted.not_member_of)])
-        roots &= ~filters.rows_in_any_aggregate(index, wanted.not_member_of)
     if wanted.member_of:
-        # Membership of the anchor counts for the providers of its tree, not for sharing providers of other trees.
-        rows = apply_filters(index, rows, [filters.MemberOf(wanted.member_of, tree=True)], counts)
-        sharing = apply_filters(index, sharing, [filters.MemberOf(wanted.member_of)])
-    return _supply(index, rows, sharing, roots)
+        steps.append(filters.MemberOf(wanted.member_of, tree=root_counts))
+    if wanted.not_member_of:
+        steps.append(filters.NotMemberOf(wanted.not_member_of, tree=root_counts))
+    return steps
 
 
-def _supply(index: Index, rows: RowSet, sharing: RowSet, roots: RowSet) -> Supply:
+def sharing_form(step: Step) -> Step:
+    """Return the filter for sharing providers of other trees: aggregates of their own root do not count for them."""
+    return replace(step, tree=False) if isinstance(step, filters.MemberOf | filters.NotMemberOf) else step
+
+
+def _reports(
+    report: GroupReport | None, resources: Mapping[str, int], *, is_whole_group: bool
+) -> list[FilterReport] | None:
+    """Add a slot to the report of the group; return the list for its filters."""
+    if report is None:
+        return None
+    slot = SlotReport(resources, is_whole_group, [])
+    report.slots.append(slot)
+    return slot.filters
+
+
+def supply_of_rows(index: Index, rows: RowSet, sharing: RowSet, roots: RowSet) -> Supply:
+    """Return the supply of a slot that `rows` can serve in their own tree, and `sharing` in other trees."""
     sharing_providers: dict[int, RowSet] = {}
     anchors = index.roots_of(rows) & roots
     if sharing:

@@ -379,7 +379,7 @@ class Connection:
             raise
         except Exception:
             # The client sees that the end is missing: a chunked body has no last chunk.
-            LOG.exception("The application failed while its response was sent")
+            LOG.exception("The application failed within the response")
             return False
         if is_chunked:
             self._send(_LAST_CHUNK)

@@ -15,8 +15,8 @@ from plimsoll.ledger.response_cache import Compute
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.metrics import Metrics
 from plimsoll.search.budget import Budget, BudgetExceeded, SearchCancelled
+from plimsoll.search.explain.explain import reason_of_none
 from plimsoll.search.find import find_candidates
-from plimsoll.search.obstacle import obstacle
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.search.result import Candidates
 from plimsoll.service.placement import Placement
@@ -69,7 +69,9 @@ def find(
             len(found.requests),
             query,
         )
-    if isinstance(found, Candidates) and not len(found.requests) and LOG.isEnabledFor(logging.INFO):
+    # If they are recorded, the first of equal searches is logged when it is.
+    is_logged = placement.unplaced is None and LOG.isEnabledFor(logging.INFO)
+    if is_logged and isinstance(found, Candidates) and not len(found.requests):
         LOG.info("No allocation candidates: %s. Query: %s", _reason(snapshot, request, budget), query)
     return found
 
@@ -90,7 +92,7 @@ def _stage_timer(metrics: Metrics) -> Callable[[str], None]:
 def _reason(snapshot: Snapshot, request: CandidatesRequest, budget: Budget) -> str:
     """Return why there are no candidates, for the log. The response does not depend on it."""
     try:
-        return obstacle(snapshot.world, snapshot.index, request, budget)
+        return reason_of_none(snapshot.world, snapshot.index, request, budget)
     except (BudgetExceeded, SearchCancelled):
         return "the search ended before the reason was found"
 

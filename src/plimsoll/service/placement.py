@@ -22,6 +22,7 @@ from plimsoll.ledger.command import Command
 from plimsoll.ledger.current import OptimisticRead
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.ledger.unplaced_writer import UnplacedWriter
 from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.search.request import Order
 from plimsoll.storage.errors import (
@@ -68,6 +69,8 @@ class Placement:
     settings: Settings = field(default_factory=Settings)
     optimistic_read: OptimisticRead | None = None
     """Set while a read is in progress: all its steps use the same snapshot."""
+    unplaced: UnplacedWriter | None = None
+    """Records searches that found nothing; None if they are not recorded."""
     metrics: Metrics = NO_METRICS
 
     def snapshot(self) -> Snapshot:
@@ -83,7 +86,7 @@ class Placement:
         snapshot on, and again if that snapshot turns out to be stale.
         """
         optimistic_read = self.ledger.optimistic_read()
-        reader = Placement(self.ledger, self.settings, optimistic_read, self.metrics)
+        reader = Placement(self.ledger, self.settings, optimistic_read, self.unplaced, self.metrics)
         try:
             result = compute(reader)
         except Exception:
@@ -94,6 +97,12 @@ class Placement:
                 return result
         self.metrics.read_repeated()
         return compute(reader)
+
+    def close(self) -> None:
+        """Finish the work in the background, and close the database."""
+        if self.unplaced is not None:
+            self.unplaced.close()
+        self.ledger.database.dispose()
 
     def write(
         self,

@@ -129,6 +129,10 @@ class Database:
         """
         return self._translating_faults(lambda: self._dialect.transaction(expected))
 
+    def background_transaction(self) -> AbstractContextManager[Transaction]:
+        """Open a write transaction on tables that no claim uses. It uses no connection that a claim could need."""
+        return self._translating_faults(self._dialect.background_transaction)
+
     def change_schema(self) -> AbstractContextManager[Transaction]:
         """Open a write transaction for creating tables; it needs no head."""
         return self._translating_faults(self._dialect.change_schema)

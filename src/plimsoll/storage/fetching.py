@@ -18,7 +18,7 @@ Fetch = Callable[[Select[Any]], Iterator[Any]]
 """Runs a query and yields its rows: `fetch_rows` on one connection."""
 
 
-def fetch_rows(conn: Connection, pause: Callable[[], None], query: Select[Any]) -> Iterator[Any]:
+def fetch_rows(conn: Connection, pause: Callable[[], object], query: Select[Any]) -> Iterator[Any]:
     """Yield all rows of a query, and call `pause` after each chunk. Consume them all before the next query."""
     result = conn.execute(query, execution_options={"stream_results": True})
     for chunk in result.partitions(_CHUNK_ROWS):

@@ -4,7 +4,7 @@
 
 The tables in `reference` are those of openstack-placement 16.0.0 at its schema revision REFERENCE_HEAD, down
 to the names of their constraints, so that either service can run on the other's database. The tables in `own`
-have the prefix `plimsoll_`: the head and the change log.
+have the prefix `plimsoll_`: the head, the change log, the epoch, and the searches that found nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ REFERENCE_VERSION_TABLE = "alembic_version"
 OWN_VERSION_TABLE = "plimsoll_alembic_version"
 
 # The newest of `migrations/versions`, repeated here: a service whose tables are current does not load them.
-OWN_HEAD = "0002"
+OWN_HEAD = "0003"
 
 reference = MetaData()
 own = MetaData()
@@ -209,6 +209,7 @@ reference_version = Table(
 
 # 64 bits on all databases; SQLite requires INTEGER for a primary key that is the rowid.
 _SEQUENCE = BigInteger().with_variant(Integer, "sqlite")
+_TIME = DateTime().with_variant(mysql.DATETIME(fsp=6), "mysql", "mariadb")
 
 own_version = Table(
     OWN_VERSION_TABLE,
@@ -230,7 +231,7 @@ changes = Table(
     "plimsoll_changes",
     own,
     Column("seq", _SEQUENCE, primary_key=True, autoincrement=False),
-    Column("at", DateTime().with_variant(mysql.DATETIME(fsp=6), "mysql", "mariadb"), nullable=False),
+    Column("at", _TIME, nullable=False),
     Column("request_id", String(64)),
     Column("user_id", String(255)),
     Column("project_id", String(255)),
@@ -238,4 +239,60 @@ changes = Table(
     Column("effects", Text().with_variant(mysql.LONGTEXT(), "mysql", "mariadb"), nullable=False),
     # Identifies the write: every batch has its own random number.
     Column("mark", BigInteger, nullable=False, server_default=text("0")),
+)
+
+epoch = Table(
+    "plimsoll_epoch",
+    own,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),
+    # Eight random hexadecimal digits: with the number of a change they identify a revision.
+    Column("epoch", String(8), nullable=False),
+    CheckConstraint("id = 1", name="plimsoll_epoch_is_one_row"),
+)
+
+
+def _explanation() -> tuple[Column[object], ...]:
+    return (
+        Column("revision", String(32), nullable=False),
+        Column("reason", String(64), nullable=False),
+        Column("verdict", String(16), nullable=False),
+        Column("summary", Text, nullable=False),
+    )
+
+
+# One row for all searches of a project with the same query and microversion. Texts may have any character, whatever
+# the character set of the database is. Unique constraints that end with the id serve as indexes: CREATE TABLE has them.
+unplaced = Table(
+    "plimsoll_unplaced",
+    own,
+    Column("id", _SEQUENCE, primary_key=True),
+    Column("fingerprint", String(64), nullable=False),
+    Column("project_id", String(255)),
+    Column("user_id", String(255)),
+    Column("query", Text, nullable=False),
+    Column("microversion", String(16), nullable=False),
+    Column("searches", BigInteger, nullable=False),
+    Column("first_at", _TIME, nullable=False),
+    Column("last_at", _TIME, nullable=False),
+    *_explanation(),
+    UniqueConstraint("fingerprint", name="uniq_plimsoll_unplaced0fingerprint"),
+    UniqueConstraint("last_at", "id", name="uniq_plimsoll_unplaced0last_at"),
+    mysql_charset="utf8mb4",
+)
+
+# One row per search, which its request ids find. It has no foreign key: both tables are pruned on their own.
+unplaced_requests = Table(
+    "plimsoll_unplaced_requests",
+    own,
+    Column("id", _SEQUENCE, primary_key=True),
+    Column("unplaced_id", BigInteger, nullable=False),
+    Column("at", _TIME, nullable=False),
+    Column("request_id", String(64)),
+    Column("global_request_id", String(64)),
+    Column("user_id", String(255)),
+    *_explanation(),
+    UniqueConstraint("unplaced_id", "id", name="uniq_plimsoll_unplaced_requests0unplaced_id"),
+    UniqueConstraint("request_id", "id", name="uniq_plimsoll_unplaced_requests0request_id"),
+    UniqueConstraint("global_request_id", "id", name="uniq_plimsoll_unplaced_requests0global_request_id"),
+    mysql_charset="utf8mb4",
 )

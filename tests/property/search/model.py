@@ -33,6 +33,14 @@ def candidates(world: World, request: CandidatesRequest) -> set[tuple[Served, Ma
     return found
 
 
+def has_candidates_at(world: World, anchor: Provider, request: CandidatesRequest) -> bool:
+    """Return whether there is a candidate around this root."""
+    if not _is_wanted_root(anchor, request):
+        return False
+    parts = [list(_assignments(world, anchor, group)) for group in request.groups]
+    return any(_meets_rules(world, request, assignments) for assignments in product(*parts))
+
+
 def summarised(world: World, request: CandidatesRequest, found: set[tuple[Served, Mapped]]) -> set[str]:
     allocated_from = {uuid for served, _ in found for uuid, _, _ in served}
     if not request.nested and any(provider.parent is not None for provider in world.providers.values()):

@@ -14,7 +14,7 @@ from oslo_config import cfg
 
 from plimsoll.access import Policy
 from plimsoll.access.identity import caller_from_environ
-from plimsoll.access.policy_rules import list_rules
+from plimsoll.access.policy_rules import BASE_RULES, RULES
 from plimsoll.config import loader
 
 ROOT = Path(__file__).parents[3]
@@ -81,7 +81,8 @@ POLICY_FILES = {
 """,
 }
 
-ALL_RULES = [rule.name for rule in list_rules()]
+PLACEMENT_RULES = [*BASE_RULES, *RULES]
+ALL_RULES = [rule.name for rule in PLACEMENT_RULES]
 
 
 def rules_to_ask(policy_text: str | None) -> list[str]:
@@ -141,7 +142,7 @@ def test_names_checks_scopes_and_operations_are_the_references(reference: dict[s
                 f"{each['method']} {each['path']}" for each in getattr(rule, "operations", ())
             ),
         }
-        for rule in list_rules()
+        for rule in PLACEMENT_RULES
     }
     assert ours == reference["rules"]
 

@@ -38,3 +38,36 @@ def test_an_amount_that_fits_with_more_usage_fits_with_less(amount: int, total: 
     inventory = Inventory(total=total)
     if inventory.admits(amount, used):
         assert inventory.admits(amount, used // 2)
+
+
+@pytest.mark.parametrize(
+    ("inventory", "used", "free", "largest"),
+    [
+        (Inventory(total=10), 4, 6, 6),
+        (Inventory(total=10), 12, 0, 0),  # over-full
+        (Inventory(total=10, max_unit=3), 0, 10, 3),
+        (Inventory(total=10, step_size=4), 0, 10, 8),
+        (Inventory(total=10, step_size=4, max_unit=7), 0, 10, 4),
+        (Inventory(total=10, min_unit=5), 6, 4, 0),
+        (Inventory(total=10, reserved=2, allocation_ratio=1.5), 2, 10, 10),
+    ],
+)
+def test_free_amount_and_largest_claim(inventory: Inventory, used: int, free: int, largest: int) -> None:
+    assert (inventory.free(used), inventory.largest(used)) == (free, largest)
+
+
+@given(
+    st.builds(
+        Inventory,
+        total=st.integers(1, 40),
+        reserved=st.integers(0, 10),
+        min_unit=st.integers(1, 6),
+        max_unit=st.integers(1, 40),
+        step_size=st.integers(1, 6),
+        allocation_ratio=st.sampled_from([0.5, 1.0, 1.5]),
+    ),
+    st.integers(0, 50),
+)
+def test_the_largest_claim_is_the_largest_amount_that_is_admitted(inventory: Inventory, used: int) -> None:
+    admitted = [amount for amount in range(1, 100) if inventory.admits(amount, used)]
+    assert inventory.largest(used) == max(admitted, default=0)

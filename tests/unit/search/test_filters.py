@@ -4,7 +4,7 @@
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.search import filters
-from plimsoll.search.filters import Filter, FilterCounts, apply_filters
+from plimsoll.search.filters import Filter, FilterReport, apply_filters
 from plimsoll.search.index.bitset import numbers_of
 from plimsoll.search.index.index import Index
 from tests.unit.search.clouds import host, uuids
@@ -52,20 +52,41 @@ def test_membership_of_a_root_counts_for_its_tree_but_that_of_a_child_does_not()
         assert uuids(index.providers(numbers_of(rows, index.size).tolist())) == expected
 
 
-def test_inventory_units_and_capacity_are_counted_separately() -> None:
-    counts: FilterCounts = []
-    rows = apply_filters(INDEX, INDEX.live, [filters.Admits("VCPU", 2)], counts)
-    assert numbers_of(rows, INDEX.size).tolist() == [INDEX.row("a")]
-    assert rows == apply_filters(INDEX, INDEX.live, [filters.Admits("VCPU", 2)])
-    assert [(type(count.step), count.before - count.after) for count in counts] == [
-        (filters.HasInventory, 2),
-        (filters.AllowsAmount, 1),
-        (filters.HasFree, 1),
-    ]
+def test_the_parts_of_the_capacity_rule_report_separately() -> None:
+    index = Index.build(
+        [
+            host("fits", "VCPU:8"),
+            host("none", "DISK_GB:8"),
+            host("min", inventories={"VCPU": Inventory(8, min_unit=4)}),
+            host("max", inventories={"VCPU": Inventory(8, max_unit=1)}),
+            host("step", inventories={"VCPU": Inventory(8, step_size=3)}),
+            host("small", "VCPU:1"),
+            host("full", "VCPU:8", used="VCPU:7"),
+        ]
+    )
+    reports: list[FilterReport] = []
+    rows = apply_filters(index, index.live, [filters.Admits("VCPU", 2)], reports)
+    assert rows == apply_filters(index, index.live, [filters.Admits("VCPU", 2)]) == 1 << index.row("fits")
+    removed = {
+        report.step.reason: uuids(
+            index.providers(numbers_of(report.before & ~report.after, index.size).tolist())
+        )
+        for report in reports
+    }
+    assert removed == {
+        "no_inventory": ["none"],
+        "min_unit": ["min"],
+        "max_unit": ["max"],
+        "step_size": ["step"],
+        "capacity": ["small"],
+        "used": ["full"],
+    }
 
 
-def test_filters_are_counted_even_after_the_last_row_was_removed() -> None:
-    counts: FilterCounts = []
+def test_filters_report_even_after_the_last_row_was_removed() -> None:
+    reports: list[FilterReport] = []
     no_provider = filters.HasTrait(frozenset(["UNKNOWN"]))
-    assert apply_filters(INDEX, INDEX.live, [no_provider, filters.HasTrait(frozenset(["FAST"]))], counts) == 0
-    assert [(count.before, count.after) for count in counts] == [(5, 0), (0, 0)]
+    assert (
+        apply_filters(INDEX, INDEX.live, [no_provider, filters.HasTrait(frozenset(["FAST"]))], reports) == 0
+    )
+    assert [(each.before.bit_count(), each.after.bit_count()) for each in reports] == [(5, 0), (0, 0)]

@@ -68,13 +68,6 @@ class Client:
         body, self._received = self._received[:length], self._received[length:]
         return int(first.split(" ")[1]), headers, body
 
-    def receive_until(self, end: bytes) -> bytes:
-        """Return what follows, up to and including `end`."""
-        while end not in self._received:
-            self._receive()
-        before, _, self._received = self._received.partition(end)
-        return before + end
-
     def echoed(self, content: bytes) -> dict[str, Any]:
         """Send a request to `echo` and return the environment that the application got."""
         self.send(content)
@@ -365,57 +358,6 @@ def returning(response: Iterable[bytes], *headers: tuple[str, str]) -> Any:
         return response
 
     return app
-
-
-def test_a_body_of_unknown_length_is_sent_in_chunks_as_it_is_made(connect: Connect) -> None:
-    received = threading.Event()
-
-    def pieces() -> Iterator[bytes]:
-        yield b"first"
-        yield b""
-        assert received.wait(10), "the first piece is sent before the second is made"
-        yield b"x" * 17
-
-    client = connect(returning(pieces()))
-    client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-    status, headers, _ = client.response()
-    assert (status, headers["transfer-encoding"], "content-length" in headers) == (200, "chunked", False)
-    assert client.receive_until(b"first\r\n") == b"5\r\nfirst\r\n"
-    received.set()
-    assert client.receive_until(b"0\r\n\r\n") == b"11\r\n" + b"x" * 17 + b"\r\n0\r\n\r\n"
-
-
-def test_the_connection_is_used_again_after_a_body_of_unknown_length(connect: Connect) -> None:
-    client = connect(lambda environ, start_response: returning(iter((b"a", b"b")))(environ, start_response))
-    for _ in range(2):
-        client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-        client.response()
-        assert client.receive_until(b"0\r\n\r\n") == b"1\r\na\r\n1\r\nb\r\n0\r\n\r\n"
-    client.send(b"HEAD / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-    assert client.response()[1]["transfer-encoding"] == "chunked"
-    assert client.is_closed()
-
-
-def test_a_client_of_http_1_0_gets_the_end_of_such_a_body_by_the_end_of_the_connection(
-    connect: Connect,
-) -> None:
-    client = connect(returning(iter((b"a", b"b"))))
-    client.send(b"GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
-    _, headers, _ = client.response()
-    assert headers["connection"] == "close"
-    assert "transfer-encoding" not in headers
-    assert client.receive_until(b"ab") == b"ab"
-    assert client.is_closed()
-
-
-def test_a_body_that_fails_after_its_first_piece_has_no_last_chunk(connect: Connect) -> None:
-    response = ClosableResponse(b"do", ValueError("broken"))
-    client = connect(returning(response))
-    client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-    assert client.response()[0] == 200
-    assert client.receive_until(b"do\r\n") == b"2\r\ndo\r\n"
-    assert client.is_closed()
-    assert response.is_closed
 
 
 def test_no_header_can_begin_another(connect: Connect) -> None:

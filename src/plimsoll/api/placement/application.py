@@ -8,19 +8,13 @@ exception becomes an error response.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from plimsoll.access import Policy, caller_of
-from plimsoll.api.placement.errors import (
-    CONSTRAINT_FAILED,
-    VALUE_NOT_STORABLE,
-    Refused,
-    problem_of,
-    unavailable,
-)
+from plimsoll.api.failures import problem_of_failure
+from plimsoll.api.placement.errors import Refused, problem_of
 from plimsoll.api.placement.features import Feature
 from plimsoll.api.placement.microversion import (
     ENVIRON_HEADER,
@@ -40,16 +34,7 @@ from plimsoll.http.body import check_content_headers
 from plimsoll.http.middleware.request_log import ROUTE_KEY, VERSION_KEY
 from plimsoll.http.problems import JSON, STATUS_LINES, Problem, problem_reply
 from plimsoll.http.response import UNDATED, Reply, Response, http_date, length_header
-from plimsoll.service.placement import (
-    ConstraintFailed,
-    DatabaseFault,
-    OutcomeUnknown,
-    Placement,
-    StatementTooLong,
-    ValueNotStorable,
-)
-
-LOG = logging.getLogger(__name__)
+from plimsoll.service.placement import Placement
 
 NO_CONTENT = 204
 CONFLICT = 409
@@ -57,7 +42,6 @@ _VERSION_DEPENDENT_STATUSES = (400, 404, 405)
 """Statuses that a wrong version can cause. Their errors mention a version header that was not used."""
 
 _VARY_HEADER = ("vary", HEADER)
-_UNEXPECTED = "An unexpected error occurred. The log of the service has more about this request."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +64,7 @@ class PlacementApi:
             log_problem(problem, environ)
             reply = _problem_reply(problem, environ, version)
         except Exception as failure:
-            reply = _problem_reply(_problem_of_failure(failure, environ), environ, version)
+            reply = _problem_reply(problem_of_failure(failure, environ), environ, version)
         status, headers, body = reply
         start_response(status, headers)
         return body
@@ -105,10 +89,11 @@ class PlacementApi:
 
         def handle(placement: Placement) -> Reply:
             call.placement = placement
+            call.on_confirmed = None
             return _response_reply(route.handler(call), call)
 
         try:
-            return self._placement.read(handle) if route.method == "GET" else handle(self._placement)
+            reply = self._placement.read(handle) if route.method == "GET" else handle(self._placement)
         except Refused as refused:
             problem = problem_of(refused, route.name, params)
             log_refusal(refused.refusal, problem, environ)
@@ -118,6 +103,9 @@ class PlacementApi:
         finally:
             if call.search_result is not None:
                 self._placement.metrics.search_done(call.search_result)
+        if call.on_confirmed is not None:
+            call.on_confirmed()
+        return reply
 
     def _check_policy(self, route: Route, call: ApiRequest) -> None:
         if route.rule is None:
@@ -125,27 +113,6 @@ class PlacementApi:
         target = None if route.target is None else route.target(call)
         if not self._policy.allows(route.rule, call.caller, target):
             raise Problem(403, f"Policy does not allow {route.rule} to be performed.", omit_vary=True)
-
-
-def _problem_of_failure(failure: Exception, environ: WSGIEnvironment) -> Problem:
-    """Log an error of the database, or one that is not expected, and return its error response."""
-    method, path = environ["REQUEST_METHOD"], environ.get("PATH_INFO")
-    match failure:
-        case DatabaseFault():
-            # An outage has its own lines in the log. A request with an unknown outcome is logged as well.
-            is_logged = failure.is_outage and not isinstance(failure, OutcomeUnknown)
-            level, problem = logging.DEBUG if is_logged else logging.ERROR, unavailable(failure)
-        case StatementTooLong():
-            level, problem = logging.INFO, Problem(413, str(failure))
-        case ConstraintFailed():
-            level, problem = logging.WARNING, Problem(400, CONSTRAINT_FAILED)
-        case ValueNotStorable():
-            level, problem = logging.INFO, Problem(400, VALUE_NOT_STORABLE)
-        case _:
-            LOG.error("Unexpected error on %s %s", method, path, exc_info=failure)
-            return Problem(500, _UNEXPECTED)
-    LOG.log(level, "%s %s: %s", method, path, failure)
-    return problem
 
 
 def _response_reply(response: Response, call: ApiRequest) -> Reply:

@@ -68,9 +68,14 @@ def _parse_header(header: str) -> Version:
     return _BY_TEXT[str(requested)]
 
 
+def names_version(header: str) -> bool:
+    """Return whether the header names a version of this service, and not only of others."""
+    return microversion_parse.get_version({HEADER: header}, SERVICE_TYPE) is not None
+
+
 def explain_unused_header(header: str | None) -> str:
     """Return a note on a version header that was not used because it names another service or none; else empty."""
-    if not header or microversion_parse.get_version({HEADER: header}, SERVICE_TYPE) is not None:
+    if not header or names_version(header):
         return ""
     quoted = shorten(header, LONGEST_QUOTE)
     return (

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,6 +43,8 @@ class ApiRequest:
     _longest_body: int
     search_result: str | None = None
     """Set by a search for candidates: the label under which it is counted, once, also if it is computed again."""
+    on_confirmed: Callable[[], None] | None = None
+    """Set by the handler of a GET: is called once, when the snapshot of the response is confirmed."""
 
     @property
     def actor(self) -> Actor:

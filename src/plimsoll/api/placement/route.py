@@ -10,7 +10,8 @@ from typing import Any
 
 from plimsoll.api.placement.bodies.body import Body
 from plimsoll.api.placement.features import Feature
-from plimsoll.api.placement.preconditions import Check
+from plimsoll.api.placement.microversion import Version
+from plimsoll.api.placement.preconditions import Check, OnlyWith, Since
 from plimsoll.api.placement.queries.query import QueryParser
 from plimsoll.api.placement.request import ApiRequest
 from plimsoll.http.response import Response
@@ -35,7 +36,7 @@ class Route:
     query: QueryParser[Any] | None = None
     """Schema and parser of the query. The handler gets the parsed request from `ApiRequest.query`. None: not parsed."""
     returns: Mapping[int, str | None] = field(default_factory=dict)
-    """The statuses, each with the name of its document; None if it has no body.
+    """The statuses, each with the name of its document (`documents/table.py`); None if it has no body.
 
     Left out are errors that follow from the other fields: 400 and 413 for `body`, 400 for `query`, 403 for `rule`, those
     of `checks`; and those of every route: 401, 500, 503.
@@ -52,3 +53,8 @@ class Route:
     @property
     def name(self) -> str:
         return f"{self.method} {self.path}"
+
+    def exists_at(self, version: Version) -> bool:
+        """Return whether no check refuses this version, and no other route has replaced this one."""
+        features = [check.feature for check in self.checks if isinstance(check, Since | OnlyWith)]
+        return all(map(version.has, features)) and not (self.until and version.has(self.until))

@@ -17,6 +17,7 @@ from plimsoll.api.placement.bodies.inventories import ADD_INVENTORY, CHANGE_INVE
 from plimsoll.api.placement.bodies.providers import CHANGE_PROVIDER, CREATE_PROVIDER
 from plimsoll.api.placement.bodies.reshape import RESHAPE
 from plimsoll.api.placement.bodies.traits import TRAITS
+from plimsoll.api.placement.documents.table import ERROR
 from plimsoll.api.placement.features import Feature as F
 from plimsoll.api.placement.handlers import (
     aggregates,
@@ -37,9 +38,6 @@ from plimsoll.api.placement.queries.query import QueryParser
 from plimsoll.api.placement.queries.traits import traits_request
 from plimsoll.api.placement.queries.usages import allocations_request, usages_request
 from plimsoll.api.placement.route import Handler, Route, Target
-
-ERROR = "errors"
-"""The document of all errors: see `plimsoll.http.problems`."""
 
 
 @dataclass(frozen=True, slots=True)

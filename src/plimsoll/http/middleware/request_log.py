@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 import math
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +25,7 @@ from oslo_context import context
 from plimsoll.config.log_records import EscapedLogRecord, escaped
 from plimsoll.http import timings
 from plimsoll.http.problems import JSON
-from plimsoll.http.request_id import REQUEST_ID_HEADER, REQUEST_ID_KEY, new_request_id
+from plimsoll.http.request_id import REQUEST_ID_HEADER, REQUEST_ID_KEY, global_request_id, new_request_id
 from plimsoll.http.response import Headers
 from plimsoll.identity_headers import AUTH_TOKEN, HEADERS_BY_ATTRIBUTE, IS_ADMIN_PROJECT, ROLES
 from plimsoll.metrics import NO_METRICS, Metrics
@@ -38,7 +37,6 @@ ROUTE_KEY = "plimsoll.route"
 """Key of the WSGI environment: an API sets it to the path of the route, with the names of its values."""
 NO_ROUTE = "other"
 """The route of unknown paths, and of requests that are refused before their route is found (401, 406)."""
-_GLOBAL_ID = re.compile(r"req-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}")
 _LENGTH = "content-length"
 
 
@@ -128,9 +126,8 @@ class RequestLog:
         self._shared_attributes = {**_SHARED_ATTRIBUTES, "msg": form, "process": os.getpid()}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        given = environ.get("HTTP_X_OPENSTACK_REQUEST_ID", "")
         request_id = new_request_id()
-        LoggedRequest(environ, request_id, given if given and _GLOBAL_ID.fullmatch(given) else None)
+        LoggedRequest(environ, request_id, global_request_id(environ))
         environ[REQUEST_ID_KEY] = request_id
         if environ.get("HTTP_ACCEPT", "") in ("", "*/*"):
             environ["HTTP_ACCEPT"] = JSON

@@ -20,7 +20,7 @@ from plimsoll.search.combine.backtrack import Choice, Combiner
 from plimsoll.search.combine.memo import join_by_shape, join_each
 from plimsoll.search.combine.tree_options import options_at
 from plimsoll.search.combine.vectorised import ChoiceTable, rank_in_tree
-from plimsoll.search.index.bitset import Mask, Numbers, mask_of, numbers_of, union
+from plimsoll.search.index.bitset import Numbers, mask_of, numbers_of, union
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import Plan
 from plimsoll.search.request import Order
@@ -58,7 +58,7 @@ def find_choices(
     found so far are returned; raises BudgetExceeded if there are none.
     """
     shuffle = None if order.shuffle_seed is None else np.random.default_rng(order.shuffle_seed)
-    enumeration = _Enumeration(index, plan, shuffle, budget, fast_paths.shape_memo)
+    enumeration = Enumeration(index, plan, shuffle, budget, fast_paths.shape_memo)
     anchors = enumeration.anchors()
     if not fast_paths.vectorised:
         found = enumeration.backtrack_all(anchors, limit, max_choices, order.strategy == "breadth-first")
@@ -71,7 +71,7 @@ def find_choices(
     return found if shuffle is None else shuffle.permutation(found)
 
 
-class _Enumeration:
+class Enumeration:
     """The enumeration of the choices of one plan."""
 
     def __init__(
@@ -91,21 +91,26 @@ class _Enumeration:
         """Return the anchors to search. Trees served only by the same sharing providers are searched once."""
         anchors = numbers_of(self.plan.anchors, self.index.size)
         if self.sharing_providers:
-            anchors = anchors[self._distinct_anchors(anchors)]
+            anchors = np.unique(self.representatives(anchors))
         return anchors if self.shuffle is None else self.shuffle.permutation(anchors)
 
-    def _distinct_anchors(self, anchors: Numbers) -> Mask:
+    def representatives(self, anchors: Numbers) -> Numbers:
+        """Return, for each anchor, the one that is searched for it: the first of all that the same providers serve.
+
+        An anchor with an option in its own tree is searched itself.
+        """
         supplies = {id(slot.supply): slot.supply for slot in self.plan.slots}.values()
         own = union(self.index.roots_of(supply.rows) for supply in supplies)
-        keep = mask_of(own, self.index.size)[anchors]
-        dependent = anchors[~keep]
+        is_dependent = ~mask_of(own, self.index.size)[anchors]
+        dependent = anchors[is_dependent]
         kind = np.zeros(len(dependent), np.int64)
         for supply in supplies:
             for shared_anchors in supply.sharing_providers.values():
                 served = mask_of(shared_anchors, self.index.size)[dependent]
                 _, kind = np.unique(kind * 2 + served, return_inverse=True)
-        keep[np.flatnonzero(~keep)[np.unique(kind, return_index=True)[1]]] = True
-        return keep
+        found = anchors.copy()
+        found[is_dependent] = dependent[np.unique(kind, return_index=True)[1]][kind]
+        return found
 
     def backtrack_all(
         self, anchors: Numbers, limit: int | None, max_choices: int, round_robin: bool
@@ -125,10 +130,10 @@ class _Enumeration:
         parts: list[ChoiceTable] = []
         too_large: list[tuple[int, Numbers]] = []
         count = 0
-        batch = min(_MAX_BATCH, self._largest_batch(anchors))
+        batch = min(_MAX_BATCH, self.largest_batch(anchors))
         try:
             for start in range(0, len(anchors), batch):
-                for here, part in self._join_in_parts(anchors[start : start + batch], None, self.max_partial):
+                for here, part in self.join_in_parts(anchors[start : start + batch], None, self.max_partial):
                     if part is None:
                         too_large.append((len(parts), here))
                         continue
@@ -167,7 +172,7 @@ class _Enumeration:
         """
         width = max(_MIN_WIDTH, -(-limit // len(anchors)))
         max_partial = min(self.max_partial, _PARTIAL_PER_CHOICE * max(limit, _MIN_BATCH))
-        largest_batch = self._largest_batch(anchors)
+        largest_batch = self.largest_batch(anchors)
         finished: list[ChoiceTable] = []
         while True:
             parts: list[ChoiceTable] = []
@@ -178,7 +183,7 @@ class _Enumeration:
             while start < len(anchors) and len(found) < limit:
                 # The check below raises it again, after the choices of this batch were yielded.
                 with contextlib.suppress(BudgetExceeded):
-                    for here, part in self._join_in_parts(
+                    for here, part in self.join_in_parts(
                         anchors[start : start + batch], width, max_partial, limit > _MAX_BACKTRACKED
                     ):
                         batches.append(here)
@@ -204,14 +209,14 @@ class _Enumeration:
             anchors = np.concatenate(productive_trees)
             width *= 8
 
-    def _largest_batch(self, anchors: Numbers) -> int:
+    def largest_batch(self, anchors: Numbers) -> int:
         """Return the number of trees whose options, of all supplies, stay within MAX_OPTIONS."""
         cells = 0
         for supply in {id(slot.supply): slot.supply for slot in self.plan.slots}.values():
             cells += supply.rows.bit_count() + sum(map(int.bit_count, supply.sharing_providers.values()))
         return max(1, MAX_OPTIONS * len(anchors) // max(cells, 1))
 
-    def _join_in_parts(
+    def join_in_parts(
         self, anchors: Numbers, width: int | None, max_partial: int, split: bool = True
     ) -> Iterator[tuple[Numbers, ChoiceTable | None]]:
         """Yield the choices of these trees, in as many parts as needed for each to fit in memory.

@@ -29,7 +29,7 @@ SPARSE = BLOCK // 8
 
 ABSENT = -1
 """The capacity of a provider without an inventory of the class."""
-_MAX_CAPACITY = 1 << 62
+MAX_CAPACITY = 1 << 62
 """Larger capacities (a ratio may be 1e38) are stored as this value, far above every amount that a request may have."""
 
 
@@ -86,11 +86,40 @@ class Block:
         else:
             target[self.inventory.where] = values
 
+    def read(self, source: NDArray[_T], values: NDArray[_T]) -> None:
+        """Read into `values` what `write` has written: `source` is the block's part of an array over all rows.
+
+        The part of the last block may be shorter than the block: values of the rows beyond are left as they are.
+        """
+        if self.inventory.where is None:
+            values[: len(source)] = source
+        else:
+            values[:] = source[self.inventory.where]
+
     def with_used(self, rows: Numbers, used: Numbers) -> Block:
         """Return a block with this usage at these rows, which must have the class."""
         places, free = self.inventory.places(rows), self.free.copy()
         free[places] = self.inventory.capacity[places] - used
         return replace(self, free=free)
+
+    def largest_allowed(self, at_most: int, taken: int) -> Numbers:
+        """Return, by row, the largest amount up to `at_most` that units and room allow besides `taken`, or 0."""
+        units = self.inventory
+        room = np.minimum(np.minimum(self.free, units.max_unit) - taken, at_most)
+        amounts = room - room % units.step_size
+        return np.where((amounts >= units.min_unit) & (amounts > 0), amounts, 0)
+
+    def smallest_allowed(self, at_least: int, taken: int) -> Numbers:
+        """Return, by row, the smallest amount from `at_least` on that units and room allow besides `taken`, or 0."""
+        units = self.inventory
+        wanted = np.maximum(units.min_unit, at_least)
+        amounts = wanted + -wanted % units.step_size
+        return np.where(amounts + taken <= np.minimum(self.free, units.max_unit), amounts, 0)
+
+    def emptied(self) -> Block:
+        """Return a block without usage."""
+        capacity = self.inventory.capacity
+        return replace(self, free=np.where(capacity == ABSENT, self.free, capacity))
 
 
 @dataclass(slots=True, eq=False)
@@ -120,7 +149,7 @@ class Column:
         return Column(tuple(blocks))
 
 
-_ABSENT_ROW = np.array([[ABSENT], [0], [MAX_INT], [1], [-_MAX_CAPACITY]], np.int64)
+_ABSENT_ROW = np.array([[ABSENT], [0], [MAX_INT], [1], [-MAX_CAPACITY]], np.int64)
 """The column values of a row without the class: capacity, min_unit, max_unit, step_size, free."""
 
 
@@ -141,7 +170,7 @@ def rewrite_block(block: Block | None, entries: Mapping[int, tuple[Inventory, in
             continue
         new, used = entry
         # A negative capacity admits nothing, like 0; -1 would mean ABSENT.
-        capacity = min(max(new.capacity, 0), _MAX_CAPACITY)
+        capacity = min(max(new.capacity, 0), MAX_CAPACITY)
         columns[:, offset] = (capacity, new.min_unit, new.max_unit, new.step_size, capacity - used)
         highest_min_unit = max(highest_min_unit, new.min_unit)
         lowest_max_unit = min(lowest_max_unit, new.max_unit)

@@ -125,11 +125,21 @@ class Index:
     def row(self, uuid: str) -> int:
         return self._row_by_uuid[uuid]
 
+    def row_or_none(self, uuid: str) -> int | None:
+        return self._row_by_uuid.get(uuid)
+
     def rows_of_uuids(self, uuids: Iterable[str]) -> RowSet:
         return rows_of([self._row_by_uuid[uuid] for uuid in uuids])
 
     def class_column(self, resource_class: str) -> ClassColumn:
         return self._class_columns.get(resource_class, _EMPTY_COLUMN)
+
+    def class_columns(self) -> Mapping[str, ClassColumn]:
+        return self._class_columns
+
+    def with_class_columns(self, changed: Mapping[str, ClassColumn]) -> Index:
+        """Return a copy with other columns of some classes, with the same inventories: see `copies.py`."""
+        return replace(self, _class_columns={**self._class_columns, **changed})
 
     def with_trait(self, trait: str) -> RowSet:
         return self._traits.get(trait, NONE)

@@ -56,6 +56,11 @@ class Trees:
         rows[places >= counts[:, None]] = self.no_row
         return rows
 
+    def members_of_one(self, root: int) -> Numbers:
+        """Return the rows of one tree, ascending."""
+        members, start, count = self._grouped
+        return members[start[root] : start[root] + count[root]]
+
     def members(self, roots: Numbers) -> Numbers:
         """Return all rows of these trees, ascending."""
         rows, root_of_each = self._live_roots

@@ -69,6 +69,9 @@ class Dialect(Protocol):
     def transaction(self, expected: Head | None = None) -> AbstractContextManager[Transaction]:
         """A write transaction. With an expected head it is optimistic, else it must begin with `lock_head`."""
 
+    def background_transaction(self) -> AbstractContextManager[Transaction]:
+        """A write transaction that does not concern the head, for tables that no claim uses."""
+
     def change_schema(self) -> AbstractContextManager[Transaction]:
         """A transaction that creates or changes tables, for one process at a time. It does not lock the head."""
 

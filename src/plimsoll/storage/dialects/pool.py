@@ -87,6 +87,7 @@ class ConnectionPool:
         *,
         readers: Role,
         writers: Role,
+        background: Role | None = None,
         timeout: float = -1,
         recycle_seconds: float = -1,
         is_lost: Callable[[Any], bool],
@@ -95,6 +96,9 @@ class ConnectionPool:
         self._engine = engine
         self.readers = readers
         self.writers = writers
+        self.background = background or writers
+        """For writes that no request waits for. On a server they have a connection of their own, so that no claim waits
+        for them."""
         self._timeout = timeout
         """Seconds after which Busy is raised if all connections of a role are lent."""
         self._max_age = float("inf") if recycle_seconds < 0 else recycle_seconds
@@ -141,7 +145,7 @@ class ConnectionPool:
             raise as_sqlalchemy_error(error, self._engine.dialect) from error
 
     def close_idle(self) -> None:
-        for role in (self.readers, self.writers):
+        for role in (self.readers, self.writers, self.background):
             with contextlib.suppress(IndexError):
                 while True:
                     role.idle.pop().close()

@@ -86,6 +86,7 @@ class ServerDialect(ABC):
             self._engine,
             readers=Role(self.set_up_reader, pool_size, max_open),
             writers=Role(self.set_up_writer, IDLE_WRITERS, max_open),
+            background=Role(self.set_up_writer, 1, 1),
             timeout=options.pool_timeout or POOL_SECONDS,
             recycle_seconds=options.connection_recycle_time,
             is_lost=self._is_lost,
@@ -204,6 +205,12 @@ class ServerDialect(ABC):
             self._pool.connection(self._pool.writers) as pooled,
             self._transaction(pooled, expected) as transaction,
         ):
+            yield transaction
+
+    @contextlib.contextmanager
+    def background_transaction(self) -> Iterator[Transaction]:
+        self._ensure_started()
+        with self._pool.connection(self._pool.background) as pooled, self._transaction(pooled) as transaction:
             yield transaction
 
     @contextlib.contextmanager

@@ -147,6 +147,10 @@ class SQLite:
         ):
             yield transaction
 
+    def background_transaction(self) -> contextlib.AbstractContextManager[Transaction]:
+        # SQLite has one writer at a time: a connection of its own would not help.
+        return self.transaction()
+
     def change_schema(self) -> contextlib.AbstractContextManager[Transaction]:
         # SQLite's DDL is transactional, and its write lock covers a file without any table.
         return self.transaction()

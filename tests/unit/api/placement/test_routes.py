@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from plimsoll.access.policy_rules import RULES
+from plimsoll.api.placement.documents.table import ERROR
 from plimsoll.api.placement.errors import TEMPLATES_BY_ROUTE
 from plimsoll.api.placement.microversion import HIGHEST, VERSIONS, Version
 from plimsoll.api.placement.preconditions import OnlyWith, Since, accepts_json, sends_json
 from plimsoll.api.placement.route import Route
 from plimsoll.api.placement.router import Router
-from plimsoll.api.placement.routes import ERROR, ROUTES
+from plimsoll.api.placement.routes import ROUTES
 from plimsoll.http.problems import Problem
 from tests.support.api import NO_BODY, Api, Response, api
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -67,6 +68,9 @@ _DEFAULTS: Figures = {
     "allocation_ratio": 1.0,
 }
 FIGURES = ("total", *_DEFAULTS)
+_INFINITE_CAPACITY = (
+    "JSON does not validate: the capacity, (total - reserved) * allocation_ratio, is not a finite number."
+)
 
 
 def figures_of(given: Mapping[str, Any]) -> Figures:
@@ -74,9 +78,12 @@ def figures_of(given: Mapping[str, Any]) -> Figures:
 
 
 def inventory_of(figures: Figures) -> Inventory:
+    """Return the inventory; raise a `Problem` if its capacity is infinite, for which the reference has a 500."""
     # Adding zero turns -0.0 into 0.0: not every database stores the sign of zero.
     ratio = float(figures["allocation_ratio"]) + 0.0
     whole: dict[str, Any] = {name: int(figures[name]) for name in FIGURES if name != "allocation_ratio"}
+    if not math.isfinite((whole["total"] - whole["reserved"]) * ratio):
+        raise Problem(400, _INFINITE_CAPACITY)
     return Inventory(**whole, allocation_ratio=ratio)
 
 

@@ -16,11 +16,12 @@ from plimsoll.api.placement.views import candidates as views
 from plimsoll.domain.refusals import SearchAbandoned
 from plimsoll.http import timings
 from plimsoll.http.problems import Problem, shorten
+from plimsoll.http.request_id import global_request_id
 from plimsoll.http.response import Response, now
 from plimsoll.search.budget import Budget, SearchCancelled
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.search.result import LARGE_ENTRIES, Candidates
-from plimsoll.service import candidates
+from plimsoll.service import candidates, unplaced
 
 _LONGEST_LOGGED = 500
 """Characters of a query in a log line."""
@@ -71,7 +72,20 @@ def _search(call: ApiRequest) -> tuple[bytes, bool]:
         call.placement.metrics.search_stage_done("encode", time.perf_counter() - began)
         call.search_result = "found" if len(found.requests) else "empty"
         timings.lap(call.environ, timings.ENCODING)
+    if not len(found.requests):
+        call.on_confirmed = partial(_note_unplaced, call, request)
     return body, found.is_complete and len(found.requests) > 0
+
+
+def _note_unplaced(call: ApiRequest, request: CandidatesRequest) -> None:
+    unplaced.note(
+        call.placement,
+        request,
+        call.query_string,
+        call.version.text,
+        call.actor,
+        global_request_id(call.environ),
+    )
 
 
 @contextlib.contextmanager

@@ -37,8 +37,8 @@ def add(call: ApiRequest) -> Response:
     uuid = call.params["uuid"]
     with call.missing_provider_first():
         given = call.body()
-    name, figures = given["resource_class"], bodies.figures_of(given)
-    inventory = bodies.inventory_of(figures)
+        name, figures = given["resource_class"], bodies.figures_of(given)
+        inventory = bodies.inventory_of(figures)
     provider = accepted(
         inventories.add(call.placement, call.actor, uuid, name, inventory, call.version.has(F.RESERVE_ALL))
     )
@@ -55,13 +55,14 @@ def replace(call: ApiRequest) -> Response:
     with call.missing_provider_first():
         given = call.body()
         figures = bodies.all_figures_of(uuid, given["inventories"])
+        new = {name: bodies.inventory_of(each) for name, each in figures.items()}
     provider = accepted(
         inventories.replace(
             call.placement,
             call.actor,
             uuid,
             given["resource_provider_generation"],
-            {name: bodies.inventory_of(each) for name, each in figures.items()},
+            new,
             call.version.has(F.RESERVE_ALL),
         )
     )
@@ -72,7 +73,8 @@ def change(call: ApiRequest) -> Response:
     uuid, name = call.params["uuid"], call.params["resource_class"]
     with call.missing_provider_first():
         given = call.body()
-    figures = bodies.figures_of(given)
+        figures = bodies.figures_of(given)
+        inventory = bodies.inventory_of(figures)
     provider = accepted(
         inventories.update(
             call.placement,
@@ -80,7 +82,7 @@ def change(call: ApiRequest) -> Response:
             uuid,
             given["resource_provider_generation"],
             name,
-            bodies.inventory_of(figures),
+            inventory,
             call.version.has(F.RESERVE_ALL),
         )
     )

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Explain a search for allocation candidates."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from plimsoll.api.placement.errors import Refused, problem_of
+from plimsoll.api.placement.queries.candidates import candidates_request
+from plimsoll.api.placement.request import accepted
+from plimsoll.api.v1.documents import explain as documents
+from plimsoll.api.v1.request import V1Request
+from plimsoll.api.v1.response import JSON, TEXT, V1Response
+from plimsoll.api.v1.route import Parameter, Route
+from plimsoll.api.v1.views import explain as views
+from plimsoll.api.v1.views import explain_text
+from plimsoll.api.v1.views.make_room import ShownRooms
+from plimsoll.domain.provider import Provider
+from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
+from plimsoll.domain.world import World
+from plimsoll.http.problems import LONGEST_QUOTE, PROVIDER_NOT_FOUND, Problem, shorten
+from plimsoll.search.explain.explanation import Verdict
+from plimsoll.search.explain.suspects import near_names
+from plimsoll.service import candidates
+from plimsoll.service.explain import Suggestions, explain_search, suggest
+from plimsoll.service.make_room import Rooms, find_rooms
+from plimsoll.service.names import find_provider
+
+_REFUSALS_AS_OF = "GET /allocation_candidates"
+VERDICT_HEADER = "plimsoll-verdict"
+"""With which an explanation as text carries its verdict."""
+
+
+def show(call: V1Request) -> V1Response:
+    request = candidates_request(call.candidates_query, call.version)
+    provider = _provider(call)
+    # Which consumers are shown depends on the caller's project.
+    project = None if call.sees_all_projects else call.caller.project_id or ""
+    etag = call.etag(str(call.version), "all" if project is None else f"{crc32(project.encode()):x}")
+    unchanged = call.unchanged(etag)
+    if unchanged is not None:
+        return unchanged
+    permit = call.permit
+    permit.begin_computation()
+    budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
+    found = explain_search(call.placement, request, provider, budget)
+    if isinstance(found, TraitsMissing | ResourceClassMissing):
+        raise _with_near_names(found, call.placement.world())
+    explained = accepted(found)
+    suggestions = Suggestions()
+    if call.values["relax"]:
+        outcome = suggest(call.placement, request, explained, permit.pause, permit.is_client_gone)
+        suggestions = accepted(outcome)
+    rooms = Rooms()
+    if call.values["make_room"] and explained.verdict == Verdict.NOT_NOW:
+        rooms = accepted(find_rooms(call.placement, request, permit.pause, permit.is_client_gone))
+    snapshot = call.placement.snapshot()
+    answer = views.Answer(
+        snapshot.revision,
+        call.candidates_query,
+        request,
+        explained,
+        suggestions,
+        ShownRooms(rooms, snapshot.world, project),
+    )
+    headers = ((VERDICT_HEADER, str(explained.verdict)),)
+    body = explain_text.text(answer).encode() if call.format == TEXT else views.explanation(answer)
+    is_final = explained.is_complete and suggestions.is_complete and not rooms.is_cut_short
+    return V1Response(body, content_type=call.format, etag=etag if is_final else None, headers=headers)
+
+
+def _provider(call: V1Request) -> Provider | None:
+    """Return the provider of the parameter `provider`; raise a `Problem` if none has this uuid or name."""
+    text = call.values.get("provider")
+    if text is None:
+        return None
+    provider = find_provider(call.placement.world(), text)
+    if provider is None:
+        detail = f"No resource provider has the uuid or name '{shorten(text, LONGEST_QUOTE)}'."
+        raise Problem(400, detail, PROVIDER_NOT_FOUND)
+    return provider
+
+
+def _with_near_names(refusal: TraitsMissing | ResourceClassMissing, world: World) -> Problem:
+    """Return the error of the Placement API for an unknown name, with names that are nearly this one."""
+    problem = problem_of(Refused(refusal, {}), _REFUSALS_AS_OF, {})
+    if isinstance(refusal, TraitsMissing):
+        near = [name for each in refusal.names for name in near_names(each, world.traits)]
+    else:
+        near = near_names(refusal.name, world.classes)
+    problem.append(f"Near names: {', '.join(near)}." if near else "")
+    return problem
+
+
+_SWITCH = {"type": "boolean", "default": True}
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/plimsoll/v1/explain",
+        handler=show,
+        rule="plimsoll:explain:show",
+        summary="Explain why a search has candidates, or none",
+        description=(
+            "The query is that of GET /allocation_candidates, in the microversion of the header"
+            " `openstack-api-version`, the newest without it. A query that the Placement API refuses is refused alike."
+        ),
+        parameters=(
+            Parameter(
+                "provider",
+                "The uuid or name of a provider: why its host has candidates, or none.",
+                {"type": "string", "minLength": 1, "maxLength": 255},
+                example="compute-7",
+            ),
+            Parameter(
+                "relax", "Whether to search for changes of the query that would give candidates.", _SWITCH
+            ),
+            Parameter(
+                "make_room", "Whether to search for consumers that could be moved to make room.", _SWITCH
+            ),
+        ),
+        returns={200: documents.EXPLANATION, 404: None},
+        formats=(JSON, TEXT),
+        candidates_query=True,
+    ),
+)

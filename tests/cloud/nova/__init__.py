@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Plimsoll with a real nova. `make nova` runs these tests."""
