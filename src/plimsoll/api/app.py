@@ -76,6 +76,7 @@ def make_app(
     )
     open_v1 = _with_middleware(without_authentication(v1), conf, fast_log, placement.metrics)
     authenticated = _with_middleware(authenticate(apis), conf, fast_log, placement.metrics)
+    open_v1 = _with_middleware(without_authentication(v1), conf, fast_log, placement.metrics)
     without_token = (
         [Mounted(metrics.PATH, metrics_page.for_trusted_clients(authenticated))] if metrics_page else []
     )

@@ -10,10 +10,11 @@ from operator import attrgetter
 
 import plimsoll
 from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.utilisation import ClassTotals
 from plimsoll.domain.world import World
 from plimsoll.monitoring.exposition import Exposition, Row
+from plimsoll.service import usage_report
 from plimsoll.service.progress import Progress
-from plimsoll.service.resource_sums import ResourceSum, sum_resources
 
 SERIES_BUDGET = 20_000
 """The most series of a scrape without providers."""
@@ -27,7 +28,7 @@ _SUMS: Mapping[str, str] = {
     "free": "Capacity that is not allocated",
     "largest_free": "The largest amount that one claim on one provider can have",
 }
-"""The fields of `ResourceSum`."""
+"""The sums of a resource class, by the ends of the names of their gauges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +87,14 @@ def add_resources(
     text: Exposition, world: World, *, per_aggregate: bool, pause: Callable[[], object]
 ) -> None:
     """Add the sums of all providers per resource class, and if asked for per aggregate."""
-    sums = sum_resources(world, per_aggregate=per_aggregate, pause=pause)
-    whole = [((name,), sums.by_class[name]) for name in sorted(sums.by_class)]
-    aggregates = [(key, sums.by_aggregate[key]) for key in sorted(sums.by_aggregate)]
+    by_class = usage_report.of_all(world, pause).by_class
+    whole = [((name,), by_class[name]) for name in sorted(by_class)]
+    by_aggregate = usage_report.by_aggregate(world, pause) if per_aggregate else {}
+    aggregates = [
+        ((aggregate, name), by_aggregate[aggregate].by_class[name])
+        for aggregate in sorted(key for key in by_aggregate if key is not None)
+        for name in sorted(by_aggregate[aggregate].by_class)
+    ]
     for field, description in _SUMS.items():
         labels = ("resource_class",)
         text.add_gauge(f"plimsoll_resource_{field}", f"{description}.", labels, _values(whole, field))
@@ -118,8 +124,8 @@ def _add_value(text: Exposition, name: str, description: str, value: float) -> N
     text.add_gauge(name, description, (), [((), float(value))])
 
 
-def _values(sums: Iterable[tuple[tuple[str, ...], ResourceSum]], field: str) -> Iterator[Row]:
-    value_of = attrgetter(field)
+def _values(sums: Iterable[tuple[tuple[str, ...], ClassTotals]], field: str) -> Iterator[Row]:
+    value_of = attrgetter("largest" if field == "largest_free" else field)
     return ((key, value_of(each)) for key, each in sums)
 
 

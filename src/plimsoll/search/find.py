@@ -41,7 +41,8 @@ def find_candidates(
     """Return the candidates in `index`, the index of `world`. Raises BudgetExceeded if none was found in time.
 
     With a limit, `fast_paths` may change which candidates are found and their order, without one only the order. The
-    steps report to `trace`, which does not change the result. `stage_ended` is called with the name of each stage at its end.
+    steps report to `trace`, which does not change the result. `stage_ended` is called with the name of each stage at its
+    end.
     """
     budget = budget or Budget()
     found = _plan(world, index, request, budget, trace)

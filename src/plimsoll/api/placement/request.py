@@ -41,10 +41,10 @@ class ApiRequest:
     placement: Placement
     """Of a GET: with the snapshot of this read."""
     _longest_body: int
-    on_confirmed: Callable[[], None] | None = None
-    """Set by the handler of a GET: is called once, when the snapshot of the response is confirmed."""
     search_result: str | None = None
     """Set by a search for candidates: the label under which it is counted, once, also if it is computed again."""
+    on_confirmed: Callable[[], None] | None = None
+    """Set by the handler of a GET: is called once, when the snapshot of the response is confirmed."""
 
     @property
     def actor(self) -> Actor:
