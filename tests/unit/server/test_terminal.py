@@ -26,7 +26,7 @@ run(Listen("127.0.0.1", int(sys.argv[1]), 1), Limits(), lambda: print("ready", f
 SMALL = """
 from tests.support.wsgi import PlainApplication
 
-def make(runtime):
+def make(runtime, worker):
     return PlainApplication(lambda environ, start_response: ())
 """
 
