@@ -150,5 +150,5 @@ class ApplicationUnderTest:
 
             self.problems = [str(finding) for finding in verify(self._conf) if finding.severity != "note"]
             self.problems += differences(self._placement.ledger)
-            self._placement.ledger.database.dispose()
+            self._placement.close()
         self._application = self._placement = self._conf = None
