@@ -21,7 +21,7 @@ from tests.support.wsgi import PlainApplication
 DIRECTORY = "PLIMSOLL_BENCH_ANSWERS"
 
 
-def load(_: Runtime) -> PlainApplication:
+def load(_: Runtime, __: int) -> PlainApplication:
     bodies = {f"/{file.name}": file.read_bytes() for file in Path(os.environ[DIRECTORY]).iterdir()}
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
