@@ -26,7 +26,7 @@ from typing import Any
 from bench.measuring.rounds import FULL, Effort, ServerMeasurement, alternate, rate_ratios
 from bench.measuring.workloads import BUILDERS, WORKLOADS, Workload
 from bench.report.table import as_text
-from bench.site.databases import KINDS, engines, missing
+from bench.site.databases import KINDS, engines, is_missing
 from bench.site.services import ROOT, running
 from bench.site.site import Site
 
@@ -46,9 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    reason = missing(arguments.database)
-    if reason:
-        print(f"Nothing was measured: {reason}.")
+    if is_missing(arguments.database):
         return 2
     words = arguments.only or [""]
     works = [work for work in WORKLOADS if any(word in work.key for word in words)]

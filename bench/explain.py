@@ -2,7 +2,7 @@
 
 """Measure what an explanation costs beside the search that it explains, at 10,000 providers.
 
-Search and explanation alternate, in this process, without HTTP; no question is asked twice. A cost is the time of the
+Search and explanation alternate, in this process, without HTTP; every request differs from those before. A cost is the time of the
 processor for one request, from the parsed request to the encoded response. Without `relax` and `make_room`, which have
 budgets of their own.
 

@@ -33,7 +33,7 @@ from bench.measuring.workloads import (
     with_varying_amount,
 )
 from bench.report.table import as_markdown, as_text
-from bench.site.databases import KINDS, engines, missing
+from bench.site.databases import KINDS, engines, is_missing
 from bench.site.services import ROOT, Deployment, Plimsoll, PlimsollUnderGunicorn
 from bench.site.site import Site
 from plimsoll.fast_paths import NAMES
@@ -126,9 +126,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    reason = missing(arguments.database)
-    if reason:
-        print(f"Nothing was measured: {reason}.")
+    if is_missing(arguments.database):
         return 2
     effort = replace(FULL, rounds=arguments.rounds, our_seconds=arguments.seconds)
     names = arguments.only or (SERVER, *NAMES)

@@ -25,7 +25,7 @@ from bench.datasets.rows import Rows
 from bench.measuring.rounds import FULL, Effort, ServerMeasurement
 from bench.measuring.workloads import BUILDERS, provider_reads
 from bench.report.table import as_text
-from bench.site.databases import KINDS, engines, missing
+from bench.site.databases import KINDS, engines, is_missing
 from bench.site.services import Deployment, Plimsoll
 from bench.site.site import Site
 
@@ -42,9 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    reason = missing(arguments.database)
-    if reason:
-        print(f"Nothing was measured: {reason}.")
+    if is_missing(arguments.database):
         return 2
     effort = replace(FULL, rounds=arguments.rounds, our_seconds=arguments.seconds)
     highest = 0.0

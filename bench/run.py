@@ -25,7 +25,7 @@ from bench.measuring.rounds import FULL, QUICK, Effort
 from bench.measuring.sidebyside import measure_workloads
 from bench.measuring.workloads import WORKLOADS
 from bench.report import table
-from bench.site.databases import KINDS, engines, missing
+from bench.site.databases import KINDS, engines, is_missing
 from bench.site.services import ROOT, Plimsoll
 from bench.site.site import Site
 
@@ -58,9 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    reason = None if arguments.server else missing(arguments.database)
-    if reason:
-        print(f"Nothing was measured: {reason}.")
+    if not arguments.server and is_missing(arguments.database):
         return 0 if arguments.quick else 2  # the quick form is a check that may be skipped
     effort = QUICK if arguments.quick else FULL
     if arguments.rounds:

@@ -144,6 +144,14 @@ def missing(kind: str) -> str | None:
     return (PostgreSQLServer if kind == "postgresql" else MariaDBServer).missing()
 
 
+def is_missing(kind: str) -> bool:
+    """Print why nothing can be measured, if no private server of this kind can be started."""
+    reason = missing(kind)
+    if reason:
+        print(f"Nothing was measured: {reason}.")
+    return reason is not None
+
+
 @contextlib.contextmanager
 def engines(kind: str, server: str | None, directory: Path) -> Iterator[tuple[Engine, Engine]]:
     """Yield the engines of the reference and of Plimsoll: the same, except that SQLite is compared with MariaDB.

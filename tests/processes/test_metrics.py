@@ -12,9 +12,8 @@ import threading
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from uuid import uuid4
 
-from tests.processes.test_many_workers import create_host
+from tests.processes.test_many_workers import claim, create_host
 from tests.support.running import Client, Service
 from tests.support.scrapes import Scrape, scrape
 from tests.support.waiting import eventually
@@ -29,14 +28,7 @@ Done = Counter[tuple[str, str, str]]
 def claim_and_read(client: Client, host: str, done: Done) -> None:
     """Claim twice, the second time too much, and read the host."""
     for amount in (1, 10_000_000):
-        body = {
-            "allocations": {host: {"resources": {"VCPU": amount}}},
-            "project_id": "p",
-            "user_id": "u",
-            "consumer_generation": None,
-            "consumer_type": "INSTANCE",
-        }
-        status, _ = client.call("PUT", f"/allocations/{uuid4()}", body)
+        status, _ = claim(client, host, amount)
         done["/allocations/{consumer_uuid}", "PUT", str(status)] += 1
     status, _ = client.call("GET", f"/resource_providers/{host}")
     done["/resource_providers/{uuid}", "GET", str(status)] += 1

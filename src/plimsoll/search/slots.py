@@ -10,7 +10,7 @@ tree; the root of that tree is its anchor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import starmap
 
@@ -134,14 +134,23 @@ def _reports(
     return slot.filters
 
 
-def supply_of_rows(index: Index, rows: RowSet, sharing: RowSet, roots: RowSet) -> Supply:
-    """Return the supply of a slot that `rows` can serve in their own tree, and `sharing` in other trees."""
+def supply_of_rows(
+    index: Index,
+    rows: RowSet,
+    sharing: RowSet,
+    roots: RowSet,
+    served_by: Callable[[int], RowSet] | None = None,
+) -> Supply:
+    """Return the supply of a slot that `rows` can serve in their own tree, and `sharing` in other trees.
+
+    `served_by` returns the roots of the other trees that a sharing provider serves.
+    """
+    served_by = served_by or index.anchors_in_other_trees
     sharing_providers: dict[int, RowSet] = {}
     anchors = index.roots_of(rows) & roots
     if sharing:
-        root_by_row = index.root_by_row()
         for row in numbers_of(sharing, index.size).tolist():
-            shared_anchors = index.anchors(row) & roots & ~(1 << root_by_row.item(row))
+            shared_anchors = served_by(row) & roots
             if shared_anchors:
                 sharing_providers[row] = shared_anchors
                 anchors |= shared_anchors

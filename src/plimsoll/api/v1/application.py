@@ -20,7 +20,7 @@ from plimsoll.api.placement.preconditions import METHOD_NOT_ALLOWED
 from plimsoll.api.placement.refusal_log import log_problem, log_refusal
 from plimsoll.api.v1.parameters import ParameterReader
 from plimsoll.api.v1.paths import PathTable
-from plimsoll.api.v1.request import V1Request
+from plimsoll.api.v1.request import REFUSALS_AS_OF, V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
 from plimsoll.api.v1.route import V1Route
 from plimsoll.bounded_cache import bounded_cache
@@ -31,9 +31,6 @@ from plimsoll.http.middleware.request_log import ROUTE_KEY
 from plimsoll.http.problems import LONGEST_QUOTE, Problem, problem_reply, shorten
 from plimsoll.search.budget import SearchCancelled
 from plimsoll.service.placement import Placement
-
-_REFUSALS_AS_OF = "GET /allocation_candidates"
-"""The route of the Placement API whose error texts a refusal gets."""
 
 
 class V1Api:
@@ -86,7 +83,7 @@ class V1Api:
         try:
             response = self._placement.read(handle) if route.method == "GET" else handle(self._placement)
         except Refused as refused:
-            problem = problem_of(refused, _REFUSALS_AS_OF, params)
+            problem = problem_of(refused, REFUSALS_AS_OF, params)
             log_refusal(refused.refusal, problem, environ)
             raise problem from None
         response = response.unless_matched(environ.get("HTTP_IF_NONE_MATCH"))

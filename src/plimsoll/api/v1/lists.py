@@ -17,6 +17,12 @@ MAX_AT_ONCE = 256
 """Items in a body that is built at once. A longer list is sent in pieces, while it is encoded."""
 
 
+def line_headers(revision: str, following: str | None = None) -> list[tuple[str, str]]:
+    """Return the headers of JSON lines, in place of members: the revision, and the cursor of the next page."""
+    headers = [("plimsoll-revision", revision)]
+    return headers if following is None else [*headers, ("plimsoll-next", following)]
+
+
 def list_response(
     call: V1Request,
     name: str,
@@ -34,13 +40,10 @@ def list_response(
     revision = call.placement.snapshot().revision
     # In a body in pieces an exception would be a failure: there, the next piece cannot be sent if the client has gone.
     batches = encoded_batches(items, encode, call.pauses(cancellable=False))
-    headers: list[tuple[str, str]] = []
     if call.format == NDJSON:
-        pieces = json_lines(batches)
-        headers.append(("plimsoll-revision", revision))
-        if following is not None:
-            headers.append(("plimsoll-next", following))
+        pieces, headers = json_lines(batches), line_headers(revision, following)
     else:
         pieces = list_document({"revision": revision, **(members or {})}, name, batches, following)
+        headers = []
     body = b"".join(pieces) if len(items) <= MAX_AT_ONCE else pieces
     return V1Response(body, content_type=call.format, etag=etag, headers=headers)

@@ -7,19 +7,25 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from wsgiref.types import WSGIEnvironment
 
 from plimsoll.access import Caller, Policy
 from plimsoll.api.placement.microversion import ENVIRON_HEADER, HIGHEST, Version, names_version, negotiate
 from plimsoll.api.v1.response import V1Response, is_matched, not_modified
+from plimsoll.domain.provider import Provider
+from plimsoll.http.problems import LONGEST_QUOTE, PROVIDER_NOT_FOUND, Problem, shorten
 from plimsoll.permit import Permit, permit_of
 from plimsoll.search.budget import Budget
+from plimsoll.service.names import find_provider
 from plimsoll.service.placement import Placement
 
 if TYPE_CHECKING:
     from plimsoll.api.v1.route import V1Route
 
+REFUSALS_AS_OF = "GET /allocation_candidates"
+"""The route of the Placement API whose error texts refusals get."""
 ALL_PROJECTS = "plimsoll:projects:all"
 """The policy rule of callers that may see the consumers and searches of all projects."""
 
@@ -60,14 +66,36 @@ class V1Request:
         """Whether the caller may see consumers and searches of all projects, or only those of the token's project."""
         return self._policy.allows(ALL_PROJECTS, self.caller)
 
+    @property
+    def visibility(self) -> str:
+        """A text for entity tags, equal for callers that may see the same projects."""
+        if self.sees_all_projects:
+            return "all"
+        return blake2b((self.caller.project_id or "").encode(), digest_size=8).hexdigest()
+
     def etag(self, *more: str) -> str:
         """Return the entity tag of a response that depends on the snapshot, the URL and the format alone.
 
         `more` has whatever else the response depends on, as short texts.
         """
         snapshot = self.placement.snapshot()
+        return self.etag_at(snapshot.revision, snapshot.head.mark, *more)
+
+    def etag_at(self, revision: str, mark: int, *more: str) -> str:
+        """Return the entity tag of a response that was read from the database at this revision."""
         kind = self.format.rpartition("/")[2]
-        return '"' + ":".join((snapshot.revision, f"{snapshot.head.mark:x}", kind, *more)) + '"'
+        return '"' + ":".join((revision, f"{mark:x}", kind, *more)) + '"'
+
+    def provider_named(self, text: str, *, otherwise: int = 400, note: str = "") -> Provider:
+        """Return the provider with this uuid or name; raise a `Problem` with the status `otherwise` if there is none.
+
+        `note` is appended to its text.
+        """
+        provider = find_provider(self.placement.world(), text)
+        if provider is None:
+            detail = f"No resource provider has the uuid or name '{shorten(text, LONGEST_QUOTE)}'{note}."
+            raise Problem(otherwise, detail, PROVIDER_NOT_FOUND)
+        return provider
 
     def unchanged(self, etag: str) -> V1Response | None:
         """Return a 304 if the client has the response with this entity tag; None if a body must be built."""

@@ -8,7 +8,7 @@ from plimsoll.search.budget import Budget
 from plimsoll.search.filters import Filter
 from plimsoll.search.index.bitset import RowSet, numbers_of
 from plimsoll.search.index.index import Index
-from plimsoll.search.slots import Supply
+from plimsoll.search.slots import Supply, supply_of_rows
 
 
 class Hosts:
@@ -32,10 +32,10 @@ class Hosts:
 
     def served_by(self, row: int) -> RowSet:
         """Return the hosts of other trees that a sharing provider serves."""
+        self.budget.spend()
         served = self._served.get(row)
         if served is None:
-            own = self.index.root_by_row().item(row)
-            served = self._served[row] = self.index.anchors(row) & ~(1 << own)
+            served = self._served[row] = self.index.anchors_in_other_trees(row)
             self.budget.check()
         return served
 
@@ -48,7 +48,6 @@ class Hosts:
             found = self.index.roots_of(rows)
             for row in numbers_of(sharing, self.index.size).tolist() if sharing else ():
                 found |= self.served_by(row)
-                self.budget.spend()
             self._of[rows, sharing] = found
         return found
 
@@ -57,17 +56,11 @@ class Hosts:
         key = (rows, sharing, allowed, serves_all)
         found = self._supplies.get(key)
         if found is None:
-            found = self._supplies[key] = self._supply(rows, sharing, allowed, serves_all)
+            served_by = self._all_but_own if serves_all else self.served_by
+            found = supply_of_rows(self.index, rows, sharing, allowed, served_by)
+            self._supplies[key] = found
         return found
 
-    def _supply(self, rows: RowSet, sharing: RowSet, allowed: RowSet, serves_all: bool) -> Supply:
-        served: dict[int, RowSet] = {}
-        anchors = self.index.roots_of(rows) & allowed
-        for row in numbers_of(sharing, self.index.size).tolist() if sharing else ():
-            own = 1 << self.index.root_by_row().item(row)
-            here = (self.all & ~own if serves_all else self.served_by(row)) & allowed
-            if here:
-                served[row] = here
-                anchors |= here
-            self.budget.spend()
-        return Supply(rows, served, anchors)
+    def _all_but_own(self, row: int) -> RowSet:
+        self.budget.spend()
+        return self.all & ~(1 << self.index.root_by_row().item(row))

@@ -175,6 +175,10 @@ class Index:
             reached |= self.in_aggregate(aggregate)
         return self.roots_of(reached)
 
+    def anchors_in_other_trees(self, row: int) -> RowSet:
+        """Return the roots of the other trees that a sharing provider serves."""
+        return self.anchors(row) & ~(1 << self.root_by_row().item(row))
+
 
 def is_claim(before: Provider, after: Provider) -> bool:
     """Return whether only the usage has changed. Compares by identity: a claim shares all other fields."""

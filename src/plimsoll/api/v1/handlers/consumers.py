@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import blake2b
 from itertools import chain
 
 from plimsoll.api.placement.uuids import is_uuid
 from plimsoll.api.v1.documents import consumers as documents
+from plimsoll.api.v1.lists import line_headers
 from plimsoll.api.v1.owners import visible_project
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
@@ -17,10 +17,9 @@ from plimsoll.api.v1.route import Parameter, Route
 from plimsoll.api.v1.times import AGE, time_before
 from plimsoll.api.v1.views import consumers as views
 from plimsoll.domain.provider import Provider
-from plimsoll.http.problems import LONGEST_QUOTE, PROVIDER_NOT_FOUND, Problem, shorten
+from plimsoll.http.problems import LONGEST_QUOTE, Problem, shorten
 from plimsoll.service import consumers
 from plimsoll.service.consumers import ConsumerFilter, ConsumerPage
-from plimsoll.service.names import find_provider
 
 DEFAULT_LIMIT = 100
 _LINES_PER_PAGE = 500
@@ -37,12 +36,10 @@ def list_all(call: V1Request) -> V1Response:
     etag = None if is_stream or any(name in call.values for name in _AGES) else _etag(call, page)
     if call.format != NDJSON:
         return V1Response(views.consumers(page.consumers, page.revision, page.next), etag=etag)
-    headers = [("plimsoll-revision", page.revision)]
     if is_stream:
         pages = chain((page,), consumers.pages_after(call.placement, wanted, page, limit))
-        return V1Response(_lines(pages), content_type=NDJSON, headers=headers)
-    if page.next is not None:
-        headers.append(("plimsoll-next", page.next))
+        return V1Response(_lines(pages), content_type=NDJSON, headers=line_headers(page.revision))
+    headers = line_headers(page.revision, page.next)
     return V1Response(b"".join(_lines(iter((page,)))), content_type=NDJSON, etag=etag, headers=headers)
 
 
@@ -65,13 +62,7 @@ def _is_visible(call: V1Request, project: str) -> bool:
 
 def _etag(call: V1Request, page: ConsumerPage) -> str:
     """Return the tag of a response that depends on the database, the URL, the format and the caller's rights."""
-    rights = (
-        "all"
-        if call.sees_all_projects
-        else blake2b((call.caller.project_id or "").encode(), digest_size=4).hexdigest()
-    )
-    kind = call.format.rpartition("/")[2]
-    return f'"{page.revision}:{page.mark:x}:{kind}:{rights}"'
+    return call.etag_at(page.revision, page.mark, call.visibility)
 
 
 def _filter(call: V1Request) -> ConsumerFilter:
@@ -95,13 +86,7 @@ def _filter(call: V1Request) -> ConsumerFilter:
 def _provider(call: V1Request, name: str) -> Provider | None:
     """Return the provider that a parameter names; raise a `Problem` if there is none."""
     text = call.values.get(name)
-    if text is None:
-        return None
-    provider = find_provider(call.placement.world(), text)
-    if provider is None:
-        detail = f"No resource provider has the uuid or name '{shorten(text, LONGEST_QUOTE)}' ({name})."
-        raise Problem(400, detail, PROVIDER_NOT_FOUND)
-    return provider
+    return None if text is None else call.provider_named(text, note=f" ({name})")
 
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": 255}

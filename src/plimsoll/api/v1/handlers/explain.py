@@ -4,40 +4,36 @@
 
 from __future__ import annotations
 
-from zlib import crc32
-
 from plimsoll.api.placement.errors import Refused, problem_of
 from plimsoll.api.placement.queries.candidates import candidates_request
 from plimsoll.api.placement.request import accepted
 from plimsoll.api.v1.documents import explain as documents
-from plimsoll.api.v1.request import V1Request
+from plimsoll.api.v1.request import REFUSALS_AS_OF, V1Request
 from plimsoll.api.v1.response import JSON, TEXT, V1Response
 from plimsoll.api.v1.route import Parameter, Route
 from plimsoll.api.v1.views import explain as views
 from plimsoll.api.v1.views import explain_text
 from plimsoll.api.v1.views.make_room import ShownRooms
-from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
 from plimsoll.domain.world import World
-from plimsoll.http.problems import LONGEST_QUOTE, PROVIDER_NOT_FOUND, Problem, shorten
+from plimsoll.http.problems import Problem
 from plimsoll.search.explain.explanation import Verdict
 from plimsoll.search.explain.suspects import near_names
 from plimsoll.service import candidates
 from plimsoll.service.explain import Suggestions, explain_search, suggest
 from plimsoll.service.make_room import Rooms, find_rooms
-from plimsoll.service.names import find_provider
 
-_REFUSALS_AS_OF = "GET /allocation_candidates"
 VERDICT_HEADER = "plimsoll-verdict"
 """With which an explanation as text carries its verdict."""
 
 
 def show(call: V1Request) -> V1Response:
     request = candidates_request(call.candidates_query, call.version)
-    provider = _provider(call)
+    named = call.values.get("provider")
+    provider = None if named is None else call.provider_named(named)
     # Which consumers are shown depends on the caller's project.
     project = None if call.sees_all_projects else call.caller.project_id or ""
-    etag = call.etag(str(call.version), "all" if project is None else f"{crc32(project.encode()):x}")
+    etag = call.etag(str(call.version), call.visibility)
     unchanged = call.unchanged(etag)
     if unchanged is not None:
         return unchanged
@@ -70,21 +66,9 @@ def show(call: V1Request) -> V1Response:
     return V1Response(body, content_type=call.format, etag=etag if is_final else None, headers=headers)
 
 
-def _provider(call: V1Request) -> Provider | None:
-    """Return the provider of the parameter `provider`; raise a `Problem` if none has this uuid or name."""
-    text = call.values.get("provider")
-    if text is None:
-        return None
-    provider = find_provider(call.placement.world(), text)
-    if provider is None:
-        detail = f"No resource provider has the uuid or name '{shorten(text, LONGEST_QUOTE)}'."
-        raise Problem(400, detail, PROVIDER_NOT_FOUND)
-    return provider
-
-
 def _with_near_names(refusal: TraitsMissing | ResourceClassMissing, world: World) -> Problem:
     """Return the error of the Placement API for an unknown name, with names that are nearly this one."""
-    problem = problem_of(Refused(refusal, {}), _REFUSALS_AS_OF, {})
+    problem = problem_of(Refused(refusal, {}), REFUSALS_AS_OF, {})
     if isinstance(refusal, TraitsMissing):
         near = [name for each in refusal.names for name in near_names(each, world.traits)]
     else:

@@ -15,16 +15,13 @@ from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
 from plimsoll.api.v1.route import Parameter, Route
 from plimsoll.api.v1.views import providers as views
-from plimsoll.domain.provider import Provider
-from plimsoll.http.problems import LONGEST_QUOTE, PROVIDER_NOT_FOUND, Problem, shorten
 from plimsoll.search.request import Conditions, ProvidersRequest
-from plimsoll.service.names import find_provider
 from plimsoll.service.provider_list import ProviderQuery, list_providers
 
 
 def show(call: V1Request) -> V1Response:
     snapshot = call.placement.snapshot()
-    provider = _named(call, call.params["provider"], 404)
+    provider = call.provider_named(call.params["provider"], otherwise=404)
     etag = call.etag()
     return call.unchanged(etag) or V1Response(views.provider(provider, snapshot.revision), etag=etag)
 
@@ -48,7 +45,7 @@ def _query(call: V1Request) -> ProviderQuery:
     required, forbidden = conditions.required(values["required"], HIGHEST)
     in_tree = values.get("in_tree")
     if in_tree is not None:
-        in_tree = _named(call, in_tree, 400).uuid
+        in_tree = call.provider_named(in_tree).uuid
     return ProviderQuery(
         ProvidersRequest(
             conditions=Conditions(required, forbidden, member_of, not_member_of, in_tree),
@@ -60,15 +57,6 @@ def _query(call: V1Request) -> ProviderQuery:
         after=int(values.get("after", "0")),
         limit=values.get("limit"),
     )
-
-
-def _named(call: V1Request, text: str, otherwise: int) -> Provider:
-    """Return the provider with this uuid or name; raise a `Problem` with the status `otherwise` if there is none."""
-    provider = find_provider(call.placement.world(), text)
-    if provider is None:
-        detail = f"No resource provider has the uuid or name '{shorten(text, LONGEST_QUOTE)}'."
-        raise Problem(otherwise, detail, PROVIDER_NOT_FOUND)
-    return provider
 
 
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 4096}

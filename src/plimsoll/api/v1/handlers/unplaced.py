@@ -9,6 +9,7 @@ from datetime import datetime
 from hashlib import blake2b
 
 from plimsoll.api.v1.documents import unplaced as documents
+from plimsoll.api.v1.lists import line_headers
 from plimsoll.api.v1.owners import visible_project
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
@@ -42,14 +43,10 @@ def list_all(call: V1Request) -> V1Response:
 
 def _response(call: V1Request, found: list[UnplacedEntry], next_page: str | None) -> V1Response:
     revision = call.placement.snapshot().revision
-    headers: list[tuple[str, str]] = []
     if call.format == NDJSON:
-        body = views.lines(found)
-        headers.append(("plimsoll-revision", revision))
-        if next_page is not None:
-            headers.append(("plimsoll-next", next_page))
+        body, headers = views.lines(found), line_headers(revision, next_page)
     else:
-        body = views.unplaced(found, revision, next_page)
+        body, headers = views.unplaced(found, revision, next_page), []
     # Entries change without a change of the revision: the tag is that of the body.
     etag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
     return V1Response(body, content_type=call.format, etag=etag, headers=headers)

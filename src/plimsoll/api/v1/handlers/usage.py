@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from typing import Any
 
 from plimsoll.api.v1.documents.usage import GROUPINGS, OF_OWNERS, USAGE
@@ -32,7 +31,7 @@ def show(call: V1Request) -> V1Response:
     elif "project" in call.values:
         raise Problem(400, f"The parameter project needs group_by={', '.join(OF_OWNERS)}.", BAD_PARAMETER)
     # Callers with the same URL may see different projects.
-    etag = call.etag("" if project is None else blake2b(project.encode(), digest_size=8).hexdigest())
+    etag = call.etag(call.visibility if grouping in OF_OWNERS else "")
     unchanged = call.unchanged(etag)
     if unchanged is not None:
         return unchanged
