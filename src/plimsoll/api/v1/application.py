@@ -81,7 +81,8 @@ class V1Api:
                 raise Refused(SearchAbandoned(), {}) from None
 
         try:
-            response = self._placement.read(handle) if route.method == "GET" else handle(self._placement)
+            reads_snapshot = route.method == "GET" and route.reads_snapshot
+            response = self._placement.read(handle) if reads_snapshot else handle(self._placement)
         except Refused as refused:
             problem = problem_of(refused, REFUSALS_AS_OF, params)
             log_refusal(refused.refusal, problem, environ)
