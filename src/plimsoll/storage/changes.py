@@ -180,6 +180,19 @@ def was_committed(conn: Connection, position: Head) -> bool | None:
     return None if first is not None and first > position.seq else False
 
 
+def last_of_oldest(conn: Connection, before: datetime, limit: int) -> int:
+    """Return the number of the last of the oldest changes, in a row, that were made before this time; 0 if there is none.
+
+    At most `limit` changes are examined.
+    """
+    last = 0
+    for seq, at in conn.execute(select(_C.seq, _C.at).order_by(_C.seq).limit(limit)):
+        if at >= before:
+            break
+        last = seq
+    return last
+
+
 def prune(conn: Connection, up_to: int, limit: int) -> int:
     """Delete the oldest changes up to number `up_to`, at most `limit` of them; return the number of deleted rows."""
     first = oldest(conn)
