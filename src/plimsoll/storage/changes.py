@@ -146,6 +146,14 @@ def mark_of(conn: Connection, seq: int) -> int | None:
     return mark
 
 
+def is_other_history(conn: Connection, position: Head, head: Head) -> bool:
+    """True if the database is at another history than the one with this position. False if that is unknown."""
+    if head.seq <= position.seq:
+        return head != position
+    mark = mark_of(conn, position.seq)
+    return mark is not None and mark != position.mark
+
+
 def oldest(conn: Connection) -> int | None:
     """Return the number of the oldest change in the log."""
     number: int | None = conn.scalar(select(func.min(_C.seq)))
