@@ -11,7 +11,14 @@ project_copyright = "the Plimsoll developers, Apache-2.0"
 
 extensions = ["myst_parser", "sphinx_copybutton"]
 root_doc = "docs/index"
-include_patterns = ["docs/**.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "README.md", "src/plimsoll/search/README.md"]
+include_patterns = [
+    "docs/**.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "README.md",
+    "src/plimsoll/search/README.md",
+]
 source_suffix = {".md": "markdown"}
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 4
