@@ -192,7 +192,7 @@ def _members_by_version(bodies: Mapping[Version, Any], found: ByVersion) -> dict
 
 
 def _members(title: str, by_version: Mapping[Version, Mapping[str, Member]]) -> Iterator[str]:
-    names = dict.fromkeys(name for version in reversed(by_version) for name in by_version[version])
+    names = dict.fromkeys(name for version in reversed(list(by_version)) for name in by_version[version])
     if not names:
         return
     yield f"| {title.lower()} | type | required | versions | |"
