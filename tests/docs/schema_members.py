@@ -14,7 +14,7 @@ KEYS = {
     "provider_summaries": "{uuid}",
     "usages": "{class or type}",
 }
-"""What the keys of an object are, by the name of the object; else names of resource classes."""
+"""The keys of an object by the name of the object; other objects have the names of resource classes."""
 
 
 @dataclass(frozen=True, slots=True)
