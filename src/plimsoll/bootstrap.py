@@ -19,6 +19,7 @@ from plimsoll.config import loader
 from plimsoll.config.database_url import open_database
 from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.audit import Audit
+from plimsoll.ledger.history import HistoryLimits
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.unplaced_writer import UnplacedLimits, UnplacedWriter
 from plimsoll.metrics import DIRECTORY_VARIABLE, NO_METRICS, Metrics
@@ -50,9 +51,14 @@ def open_placement(
     database = open_database(conf, runtime=runtime, metrics=metrics)
     try:
         prepare_database(conf, database)
-        settings, keep = settings_from(conf), conf.plimsoll.change_log_keep
+        settings, options = settings_from(conf), conf.plimsoll
         ledger = Ledger(
-            database, runtime=runtime, fast_paths=settings.fast_paths, change_log_keep=keep, metrics=metrics
+            database,
+            runtime=runtime,
+            fast_paths=settings.fast_paths,
+            change_log_keep=options.change_log_keep,
+            history_limits=HistoryLimits(options.history_max_changes, options.history_cache_bytes),
+            metrics=metrics,
         )
         placement = Placement(ledger, settings, unplaced=_unplaced_writer(conf, database), metrics=metrics)
         standards.synchronise(placement)

@@ -24,6 +24,7 @@ from plimsoll.ledger.commit import Committer
 from plimsoll.ledger.commit_retry import CommitRetrier
 from plimsoll.ledger.current import CurrentSnapshot, OptimisticRead
 from plimsoll.ledger.group_commit import GroupCommitLock, Lease, LockTimeout, Waiter
+from plimsoll.ledger.history import DEFAULT_LIMITS, HistoryLimits, PastSnapshots
 from plimsoll.ledger.response_cache import ResponseCache
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.metrics import NO_METRICS, Metrics
@@ -52,6 +53,7 @@ class Ledger:
         runtime: Runtime | None = None,
         fast_paths: FastPaths = ALL,
         change_log_keep: int = 100_000,
+        history_limits: HistoryLimits = DEFAULT_LIMITS,
         metrics: Metrics = NO_METRICS,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
@@ -67,6 +69,7 @@ class Ledger:
             database, self._current, self.runtime, clock, metrics, optimistic=fast_paths.optimistic_commit
         )
         self._retrier = CommitRetrier(database, committer, change_log_keep, metrics)
+        self.history = PastSnapshots(database, history_limits)
         self.allocation_cache = AllocationCache(enabled=fast_paths.allocation_cache)
 
     def snapshot(self) -> Snapshot:

@@ -9,6 +9,7 @@ from typing import Any
 from plimsoll.api.placement.microversion import HIGHEST
 from plimsoll.api.placement.queries import conditions
 from plimsoll.api.placement.request import accepted
+from plimsoll.api.v1.as_of import AT
 from plimsoll.api.v1.documents import providers as documents
 from plimsoll.api.v1.lists import list_response
 from plimsoll.api.v1.request import V1Request
@@ -105,6 +106,7 @@ PARAMETERS = (
         "`next` of the page before this one.",
         {"type": "string", "pattern": "^[0-9]+$", "maxLength": 18},
     ),
+    AT,
 )
 
 ROUTES = (
@@ -126,6 +128,7 @@ ROUTES = (
         rule="plimsoll:providers:show",
         summary="Show a provider with everything about it",
         description="The provider is given by its uuid or its name.",
+        parameters=(AT,),
         returns={200: documents.PROVIDER},
     ),
 )
