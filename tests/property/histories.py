@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -183,7 +182,7 @@ class RandomCloud:
     def query(self) -> str:
         """Return a random query for allocation candidates."""
         amounts = self.random.sample(CLASSES[:4], self.random.choice((1, 1, 2)))
-        query = "resources=" + ",".join(f"{name}:{self.random.randint(1, 4)}" for name in amounts)
+        query = "resources=" + ",".join(f"{name}:{self.random.randint(1, 8)}" for name in amounts)
         if self.random.random() < 0.25:
             query += f"&required={self.choice(('', '!'))}{self.choice(TRAITS)}"
         if self.random.random() < 0.2:
@@ -213,7 +212,10 @@ def paths(cloud: RandomCloud) -> list[str]:
     usage = ["usage", *(f"usage?group_by={each}" for each in ("aggregate", "trait", "root", "project"))]
     usage += ["usage?group_by=user", "usage?group_by=consumer_type", "usage?group_by=user&project=red"]
     listed = ["providers", "providers?empty=true&fields=uuid,updated_at", f"providers/{cloud.provider()}"]
-    listed += [f"providers?resources=VCPU:{cloud.random.randint(1, 4)}", f"explain?{cloud.query()}&provider=name-1"]
+    listed += [
+        f"providers?resources=VCPU:{cloud.random.randint(1, 4)}",
+        f"explain?{cloud.query()}&provider=name-1",
+    ]
     return [*explained, *usage, *listed, f"fit?{cloud.query()}", f"fit?{cloud.query()}"]
 
 
@@ -239,7 +241,3 @@ def time_of(client: Api, revision: str) -> str:
         time = conn.scalar(select(t.changes.c.at).where(t.changes.c.seq == number))
     assert time is not None
     return f"{time.isoformat(timespec='microseconds')}Z"
-
-
-def new_request_id() -> str:
-    return f"req-{uuid.uuid4()}"

@@ -3,6 +3,8 @@
 """Compare the cloud as of earlier revisions with answers that were kept then, and "since when" with a search of every revision.
 
 python -m tests.property.history --revisions 1000 --histories 100 --seed 1
+
+`--histories` counts those in which a change is named; in others there are candidates, or there never were any.
 """
 
 from __future__ import annotations
@@ -55,12 +57,12 @@ def _spelled(cloud: RandomCloud, revision: str) -> str:
             return time_of(cloud.client, revision)
 
 
-def check_since_when(seed: str) -> str:
+def check_since_when(seed: str, changes: int = SHORT_HISTORY) -> str:
     """Compare the change that is named with a search of every revision. Return the kind of result."""
     with random_cloud(seed) as cloud:
         queries = [cloud.query() for _ in range(25)]
         revisions = [cloud.revision()]
-        for _ in range(SHORT_HISTORY):
+        for _ in range(changes):
             cloud.change()
             revision = cloud.revision()
             if revision != revisions[-1]:
@@ -81,9 +83,9 @@ def check_since_when(seed: str) -> str:
 
 
 def _interest(cloud: RandomCloud, query: str) -> tuple[bool, int]:
-    """Prefer queries without candidates now that are small: they are likely to have had some."""
+    """Prefer queries without candidates now that are short: they are likely to have had some."""
     answer = _explained(cloud, query, "relax=false")
-    return answer is not None and answer["verdict"] == "not now", -len(query)
+    return answer is not None and answer["verdict"] != "found", -len(query)
 
 
 def _explained(cloud: RandomCloud, query: str, more: str) -> Any:
@@ -114,7 +116,9 @@ def main() -> None:
         counts += compare_revisions(f"{options.seed}:{part}", min(left, HISTORY // 2))
         part += 1
     print(f"Answers as of then that equal those kept then: {dict(counts)}")
-    results = Counter(check_since_when(f"{options.seed}:{number}") for number in range(options.histories))
+    results: Counter[str] = Counter()
+    while results["named"] < options.histories:
+        results[check_since_when(f"{options.seed}:{results.total()}")] += 1
     print(f"Since when, as in a search of every revision: {dict(results)}")
 
 

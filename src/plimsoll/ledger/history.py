@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -131,12 +132,23 @@ class PastSnapshots:
             return cached
         if seq < (lowest := self.lowest(newest)):
             return HistoryTooShort(lowest)
+        with self.one_at_a_time():
+            return self._computed(newest, seq, budget)
+
+    @contextlib.contextmanager
+    def one_at_a_time(self) -> Iterator[None]:
+        """Wait until no other request undoes changes: the next one continues from the result. Raises Busy."""
         if not self._lock.acquire(timeout=LOCK_SECONDS):
             raise Busy(f"Other requests have been undoing changes for {LOCK_SECONDS:.0f} s.")
         try:
-            return self._computed(newest, seq, budget)
+            yield
         finally:
             self._lock.release()
+
+    @property
+    def cached_bytes(self) -> int:
+        """Memory of the snapshots in the cache, at most."""
+        return self._cache.size
 
     def _computed(
         self, newest: Snapshot, seq: int, budget: Budget

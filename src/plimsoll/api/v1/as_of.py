@@ -6,17 +6,14 @@ from __future__ import annotations
 
 import re
 
+from plimsoll.api.v1.documents.parts import gone_schema
 from plimsoll.api.v1.request import V1Request
-from plimsoll.api.v1.route import Parameter
+from plimsoll.api.v1.route import Document, Parameter
 from plimsoll.api.v1.times import TIME_OR_AGE, parse_time
-from plimsoll.http.problems import Problem
+from plimsoll.http.problems import CHANGES_OTHER_HISTORY, CHANGES_PRUNED, CHANGES_UNFINISHED, Problem
 from plimsoll.service import history
 from plimsoll.service.history import NoSuchPast, PastRevision, PastUnfinished
 from plimsoll.service.placement import Placement
-
-PRUNED = "plimsoll.changes.pruned"
-OTHER_HISTORY = "plimsoll.changes.other_history"
-UNFINISHED = "plimsoll.changes.unfinished"
 
 _REVISION = r"(?:([0-9a-f]{8}):)?([0-9]{1,18})"
 _read_revision = re.compile(_REVISION).fullmatch
@@ -29,6 +26,9 @@ AT = Parameter(
     {"type": "string", "maxLength": 64, "pattern": rf"^({_REVISION}|{_TIME})$"},
     example="2026-11-18T12:00:00Z",
 )
+
+GONE = Document("PastGone", gone_schema("The lowest revision that can be shown"))
+"""The error of a route with `at`."""
 
 
 def placement_as_of(call: V1Request, placement: Placement) -> Placement:
@@ -49,7 +49,7 @@ def placement_as_of(call: V1Request, placement: Placement) -> Placement:
             503,
             f"Undoing the changes since then takes more than {history.UNDO_SECONDS:.0f} s. They are undone down to revision"
             f" {found.reached}; try again to continue from there.",
-            UNFINISHED,
+            CHANGES_UNFINISHED,
             retry_after=1,
         )
     return found
@@ -62,6 +62,6 @@ def _no_such_past(text: str, found: NoSuchPast) -> Problem:
             f"There is no revision {text} in the history of this database. It is now at {found.highest}; the lowest"
             f" revision that can be shown is {found.lowest}."
         )
-        return Problem(410, detail, OTHER_HISTORY, facts=facts)
+        return Problem(410, detail, CHANGES_OTHER_HISTORY, facts=facts)
     detail = f"The change log does not reach back to {text}. The lowest revision that can be shown is {found.lowest}."
-    return Problem(410, detail, PRUNED, facts=facts)
+    return Problem(410, detail, CHANGES_PRUNED, facts=facts)

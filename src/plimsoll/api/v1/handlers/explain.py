@@ -8,7 +8,7 @@ from plimsoll.api.placement.errors import Refused, problem_of
 from plimsoll.api.placement.queries.candidates import candidates_request
 from plimsoll.api.placement.queries.query import parse_query
 from plimsoll.api.placement.request import accepted
-from plimsoll.api.v1.as_of import AT
+from plimsoll.api.v1.as_of import AT, GONE
 from plimsoll.api.v1.documents import explain as documents
 from plimsoll.api.v1.request import REFUSALS_AS_OF, V1Request
 from plimsoll.api.v1.response import JSON, TEXT, V1Response
@@ -129,7 +129,7 @@ ROUTES = (
             ),
             AT,
         ),
-        returns={200: documents.EXPLANATION, 404: None},
+        returns={200: documents.EXPLANATION, 404: None, 410: GONE},
         formats=(JSON, TEXT),
         candidates_query=True,
     ),

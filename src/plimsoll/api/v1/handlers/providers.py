@@ -9,7 +9,7 @@ from typing import Any
 from plimsoll.api.placement.microversion import HIGHEST
 from plimsoll.api.placement.queries import conditions
 from plimsoll.api.placement.request import accepted
-from plimsoll.api.v1.as_of import AT
+from plimsoll.api.v1.as_of import AT, GONE
 from plimsoll.api.v1.documents import providers as documents
 from plimsoll.api.v1.lists import list_response
 from plimsoll.api.v1.request import V1Request
@@ -118,7 +118,7 @@ ROUTES = (
         summary="List providers with everything about them",
         description="In the order of their creation. All conditions must be met.",
         parameters=PARAMETERS,
-        returns={200: documents.PROVIDERS},
+        returns={200: documents.PROVIDERS, 410: GONE},
         formats=(JSON, NDJSON),
     ),
     Route(
@@ -129,6 +129,6 @@ ROUTES = (
         summary="Show a provider with everything about it",
         description="The provider is given by its uuid or its name.",
         parameters=(AT,),
-        returns={200: documents.PROVIDER},
+        returns={200: documents.PROVIDER, 410: GONE},
     ),
 )

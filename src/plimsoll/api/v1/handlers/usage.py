@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.api.v1.as_of import AT
+from plimsoll.api.v1.as_of import AT, GONE
 from plimsoll.api.v1.documents.usage import GROUPINGS, OF_OWNERS, USAGE
 from plimsoll.api.v1.lists import list_response
 from plimsoll.api.v1.owners import visible_project
@@ -98,7 +98,7 @@ ROUTES = (
             Parameter("after", "`next` of the page before this one.", {"type": "string", "maxLength": 255}),
             AT,
         ),
-        returns={200: USAGE},
+        returns={200: USAGE, 410: GONE},
         formats=(JSON, NDJSON),
     ),
 )
