@@ -24,7 +24,7 @@ from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.search.budget import Budget, SearchCancelled
 from plimsoll.service import allocations, classes, inventories, providers
 from plimsoll.service.placement import Placement
-from plimsoll.storage import past_changes
+from plimsoll.storage import changes
 from plimsoll.storage import tables as t
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy
@@ -49,13 +49,13 @@ def at(placement: Placement, seq: int) -> Snapshot:
 def lines_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of the newest line of each read of the change log."""
     read: list[int] = []
-    before = past_changes.before
+    before = changes.logged_before
 
     def counted(conn: object, seq: int, limit: int) -> object:
-        read.append(seq)
+        read.append(seq - 1)
         return before(conn, seq, limit)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(past_changes, "before", counted)
+    monkeypatch.setattr(changes, "logged_before", counted)
     return read
 
 

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from sqlalchemy import Connection
+
 from plimsoll.bounded_cache import BoundedCache
 from plimsoll.domain.effects import Effect
 from plimsoll.domain.reversal import NotReversible, undo
@@ -17,7 +19,7 @@ from plimsoll.domain.world import World
 from plimsoll.ledger.change_codec import decode
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.search.budget import Budget, BudgetExceeded
-from plimsoll.storage import past_changes
+from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy
@@ -93,11 +95,14 @@ def undone_changes(
 
 
 def _lines(database: Database, newest: Head, seq: int) -> list[Change]:
-    return database.run_read(
-        lambda conn: (
-            past_changes.before(conn, seq, LINES_PER_READ) if past_changes.has_head(conn, newest) else []
-        )
-    )
+    """Return the changes up to this number, the newest first; none if the log is of another history."""
+
+    def read(conn: Connection) -> list[Change]:
+        if changes.mark_of(conn, newest.seq) != newest.mark:
+            return []
+        return [each.change for each in changes.logged_before(conn, seq + 1, LINES_PER_READ)]
+
+    return database.run_read(read)
 
 
 class PastSnapshots:
@@ -113,7 +118,7 @@ class PastSnapshots:
 
     def lowest(self, newest: Snapshot) -> int:
         """Return the earliest change as of which the cloud can be computed, as far as the ends of the log show."""
-        first = self._database.run_read(past_changes.lowest, single_query=True)
+        first = self._database.run_read(changes.oldest, single_query=True)
         reached = newest.head.seq if first is None else min(first - 1, newest.head.seq)
         return max(reached, newest.head.seq - self._max_changes)
 
@@ -183,7 +188,7 @@ class PastSnapshots:
         return min(later, key=lambda each: each.head.seq, default=newest)
 
     def _rolled_back(self, start: Snapshot, seq: int, world: World, touched: set[str]) -> Snapshot:
-        mark = self._database.run_read(lambda conn: past_changes.mark_of(conn, seq), single_query=True)
+        mark = self._database.run_read(lambda conn: changes.mark_of(conn, seq), single_query=True)
         build = partial(start.rolled_back, Head(seq, mark or 0), world, touched)
         return self._database.runtime.offload(build)
 

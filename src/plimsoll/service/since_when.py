@@ -28,6 +28,7 @@ from plimsoll.search.request import CandidatesRequest, Order
 from plimsoll.search.result import Candidates
 from plimsoll.service.placement import Placement
 from plimsoll.storage.changes import Change
+from plimsoll.storage.epoch import revision_of
 from plimsoll.storage.head import Head
 
 SINCE_WHEN_SECONDS = 2.0
@@ -53,6 +54,8 @@ class SinceWhen:
 
     change: Change | None
     """The oldest change after which there were none, up to now; None if the log has no change at all."""
+    revision: str | None = None
+    """The lowest revision of which it is known that there were none: right after the change, or right before it."""
     effects: Sequence[Effect] = field(default_factory=tuple)
     world: World | None = None
     """The world before that change."""
@@ -97,8 +100,14 @@ class _Walk:
         shown = found or self._last
         if shown is None:
             return SinceWhen(None, is_cut_short=is_cut_short)
+        seq = shown.change.seq if found is not None else shown.change.seq - 1
         return SinceWhen(
-            shown.change, shown.effects, shown.world, is_exact=found is not None, is_cut_short=is_cut_short
+            shown.change,
+            revision_of(self._base.origin.epoch, seq),
+            shown.effects,
+            shown.world,
+            is_exact=found is not None,
+            is_cut_short=is_cut_short,
         )
 
     def newest_with_candidates(self) -> UndoneChange | None:

@@ -82,9 +82,9 @@ class V1Api:
                 raise Refused(SearchAbandoned(), {}) from None
 
         # The past does not depend on the newest snapshot, which need not be confirmed.
-        is_current = route.method == "GET" and "at" not in call.values
+        reads_snapshot = route.method == "GET" and route.reads_snapshot and "at" not in call.values
         try:
-            response = self._placement.read(handle) if is_current else handle(self._placement)
+            response = self._placement.read(handle) if reads_snapshot else handle(self._placement)
         except Refused as refused:
             problem = problem_of(refused, REFUSALS_AS_OF, params)
             log_refusal(refused.refusal, problem, environ)

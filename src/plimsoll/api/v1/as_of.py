@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import re
 
-from plimsoll.api.v1.documents.parts import gone_schema
 from plimsoll.api.v1.request import V1Request
-from plimsoll.api.v1.route import Document, Parameter
+from plimsoll.api.v1.route import Parameter
 from plimsoll.api.v1.times import TIME_OR_AGE, parse_time
 from plimsoll.http.problems import CHANGES_OTHER_HISTORY, CHANGES_PRUNED, CHANGES_UNFINISHED, Problem
 from plimsoll.service import history
@@ -26,9 +25,6 @@ AT = Parameter(
     {"type": "string", "maxLength": 64, "pattern": rf"^({_REVISION}|{_TIME})$"},
     example="2026-11-18T12:00:00Z",
 )
-
-GONE = Document("PastGone", gone_schema("The lowest revision that can be shown"))
-"""The error of a route with `at`."""
 
 
 def placement_as_of(call: V1Request, placement: Placement) -> Placement:

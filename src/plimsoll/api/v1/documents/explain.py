@@ -79,11 +79,12 @@ _HOST = object_schema(uuid=UUID, name=_TEXT, obstacles={"type": "array", "items"
 _NULLABLE_TEXT: dict[str, Any] = {"type": ["string", "null"]}
 _ENDED_BY = object_schema(
     revision=REVISION | {"description": "The revision right after the change"},
-    time=_TEXT,
-    operation=_TEXT | {"description": "A stable word for programs"},
+    time={"type": "string", "format": "date-time"},
     request_id=_NULLABLE_TEXT,
+    global_request_id=_NULLABLE_TEXT,
     user=_NULLABLE_TEXT,
     project=_NULLABLE_TEXT,
+    operation=_TEXT | {"description": "A stable word for programs"},
     providers={"type": "array", "items": object_schema(uuid=UUID, name=_NULLABLE_TEXT)},
     more_providers=_COUNT,
     consumers={"type": "array", "items": UUID},

@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.http.problems import CHANGES_OTHER_HISTORY, CHANGES_PRUNED
-
 UUID: dict[str, Any] = {"type": "string", "format": "uuid"}
 AMOUNT: dict[str, Any] = {"type": "integer"}
 REVISION: dict[str, Any] = {
@@ -30,23 +28,3 @@ def object_schema(optional: Mapping[str, Any] | None = None, /, **members: Any) 
         "required": list(members),
         "additionalProperties": False,
     }
-
-
-def gone_schema(lowest: str) -> dict[str, Any]:
-    """Return the schema of a 410: the error document, with the revisions that are available. `lowest` describes the first."""
-    return object_schema(
-        errors={
-            "type": "array",
-            "minItems": 1,
-            "maxItems": 1,
-            "items": object_schema(
-                status={"const": 410},
-                title={"type": "string"},
-                detail={"type": "string"},
-                code={"type": "string", "enum": [CHANGES_PRUNED, CHANGES_OTHER_HISTORY]},
-                request_id={"type": "string"},
-                lowest=REVISION | {"description": lowest},
-                highest=REVISION | {"description": "The newest revision"},
-            ),
-        }
-    )

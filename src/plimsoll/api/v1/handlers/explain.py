@@ -8,8 +8,9 @@ from plimsoll.api.placement.errors import Refused, problem_of
 from plimsoll.api.placement.queries.candidates import candidates_request
 from plimsoll.api.placement.queries.query import parse_query
 from plimsoll.api.placement.request import accepted
-from plimsoll.api.v1.as_of import AT, GONE
+from plimsoll.api.v1.as_of import AT
 from plimsoll.api.v1.documents import explain as documents
+from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.request import REFUSALS_AS_OF, V1Request
 from plimsoll.api.v1.response import JSON, TEXT, V1Response
 from plimsoll.api.v1.route import Parameter, Route
@@ -65,7 +66,7 @@ def show(call: V1Request) -> V1Response:
     since = None
     if call.values["since_when"] and explained.verdict != Verdict.FOUND:
         found_since = since_when(call.placement, request, permit.pause, permit.is_client_gone)
-        since = ShownSinceWhen(found_since, snapshot.origin.epoch, snapshot.world, project)
+        since = ShownSinceWhen(found_since, snapshot.world, project)
     answer = views.Answer(
         snapshot.revision,
         call.candidates_query,

@@ -9,8 +9,9 @@ from typing import Any
 from plimsoll.api.placement.microversion import HIGHEST
 from plimsoll.api.placement.queries import conditions
 from plimsoll.api.placement.request import accepted
-from plimsoll.api.v1.as_of import AT, GONE
+from plimsoll.api.v1.as_of import AT
 from plimsoll.api.v1.documents import providers as documents
+from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.lists import list_response
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.api.v1.as_of import AT, GONE
+from plimsoll.api.v1.as_of import AT
+from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.documents.usage import GROUPINGS, OF_OWNERS, USAGE
 from plimsoll.api.v1.lists import list_response
 from plimsoll.api.v1.owners import visible_project

@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from plimsoll.api.v1.times import format_time
+from plimsoll.api.v1.times import format_exact_time, format_time
 from plimsoll.domain.effects import AllocationsReplaced
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.search.explain.wording import listed
 from plimsoll.service.since_when import SinceWhen
-from plimsoll.storage.epoch import revision_of
 
 MAX_SHOWN = 10
 """Providers and consumers of the change that are shown, at most."""
@@ -24,15 +23,14 @@ class ShownSinceWhen:
     """The result, as a caller sees it that may see one project, or all (None)."""
 
     found: SinceWhen
-    epoch: str
     world: World
     """The present one, for names."""
     project: str | None
 
     def document(self) -> dict[str, Any]:
         return {
-            "revision": self._revision(),
-            "time": None if self.found.change is None else format_time(self.found.change.at),
+            "revision": self.found.revision,
+            "time": None if self.found.change is None else format_exact_time(self.found.change.at),
             "exact": self.found.is_exact,
             "complete": not self.found.is_cut_short,
             "text": self.text(),
@@ -43,30 +41,24 @@ class ShownSinceWhen:
         change = self.found.change
         if change is None:
             return "It is not known since when: the change log has no change that could be undone in time."
-        when = f"{format_time(change.at)} (revision {self._revision()})"
+        when = f"{format_time(change.at)} (revision {self.found.revision})"
         if self.found.is_exact:
             return f"Without candidates since {when}. The change that ended it: {self._sentence()}."
         end = "as the search had time for" if self.found.is_cut_short else "as the change log reaches"
         return f"Without candidates for at least as long {end}: since before {when}."
-
-    def _revision(self) -> str | None:
-        """Return the lowest revision of which it is known that there were no candidates."""
-        if self.found.change is None:
-            return None
-        seq = self.found.change.seq if self.found.is_exact else self.found.change.seq - 1
-        return revision_of(self.epoch, seq)
 
     def _ended_by(self) -> dict[str, Any]:
         change, providers, consumers = self.found.change, self._providers(), self._consumers()
         assert change is not None
         is_shown = self.project is None or change.actor.project == self.project
         return {
-            "revision": revision_of(self.epoch, change.seq),
-            "time": format_time(change.at),
-            "operation": change.operation,
+            "revision": self.found.revision,
+            "time": format_exact_time(change.at),
             "request_id": change.actor.request_id,
+            "global_request_id": change.actor.global_request_id,
             "user": change.actor.user if is_shown else None,
             "project": change.actor.project if is_shown else None,
+            "operation": change.operation,
             "providers": [{"uuid": uuid, "name": self._name(uuid)} for uuid in providers[:MAX_SHOWN]],
             "more_providers": max(len(providers) - MAX_SHOWN, 0),
             "consumers": list(consumers[:MAX_SHOWN]),
