@@ -74,9 +74,9 @@ class ShownSinceWhen:
         consumers = self._consumers()
         if consumers:
             yield f"consumer{'s' if len(consumers) > 1 else ''} {listed(consumers)}"
-        for member, word in (("user", "user"), ("project", "project"), ("request_id", "request")):
+        for member in ("user", "project", "request_id", "global_request_id"):
             if document[member]:
-                yield f"{word} {document[member]}"
+                yield f"{member.removesuffix('_id').replace('_', ' ')} {document[member]}"
 
     def _providers(self) -> Sequence[str]:
         """Return the uuids of the providers of the change, in its order."""
