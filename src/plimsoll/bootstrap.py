@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from datetime import timedelta
 from functools import partial
 from wsgiref.types import WSGIApplication
 
@@ -21,6 +22,7 @@ from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.history import HistoryLimits
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.pruner import Retention
 from plimsoll.ledger.unplaced_writer import UnplacedLimits, UnplacedWriter
 from plimsoll.metrics import DIRECTORY_VARIABLE, NO_METRICS, Metrics
 from plimsoll.monitoring.counters import PrometheusMetrics
@@ -51,13 +53,14 @@ def open_placement(
     database = open_database(conf, runtime=runtime, metrics=metrics)
     try:
         prepare_database(conf, database)
-        settings, options = settings_from(conf), conf.plimsoll
+        settings = settings_from(conf)
         ledger = Ledger(
             database,
             runtime=runtime,
             fast_paths=settings.fast_paths,
-            change_log_keep=options.change_log_keep,
-            history_limits=HistoryLimits(options.history_max_changes, options.history_cache_bytes),
+            retention=_retention(conf),
+            max_subscribers=conf.plimsoll.max_subscribers,
+            history_limits=_history_limits(conf),
             metrics=metrics,
         )
         placement = Placement(ledger, settings, unplaced=_unplaced_writer(conf, database), metrics=metrics)
@@ -68,6 +71,15 @@ def open_placement(
     if conf.plimsoll.verify_interval:
         Audit(ledger, conf.plimsoll.verify_interval, metrics).start()
     return placement
+
+
+def _history_limits(conf: cfg.ConfigOpts) -> HistoryLimits:
+    return HistoryLimits(conf.plimsoll.history_max_changes, conf.plimsoll.history_cache_bytes)
+
+
+def _retention(conf: cfg.ConfigOpts) -> Retention:
+    days = conf.plimsoll.change_log_keep_days
+    return Retention(conf.plimsoll.change_log_keep, timedelta(days=days) if days else None)
 
 
 def _unplaced_writer(conf: cfg.ConfigOpts, database: Database) -> UnplacedWriter | None:

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from plimsoll.domain.values import value
+from plimsoll.domain.change_description import ChangeDescription
+from plimsoll.domain.values import unhashable_value, value
 from plimsoll.storage import changes
-from plimsoll.storage.changes import LoggedChange
+from plimsoll.storage.changes import Change, LoggedChange
 from plimsoll.storage.database import Database
 from plimsoll.storage.epoch import read_epoch, revision_of
 from plimsoll.storage.head import Head
@@ -61,10 +62,27 @@ class LogBounds:
         """Return the revision right after a change of this log."""
         return revision_of(self.epoch, seq)
 
+    def up_to(self, last: LoggedChange) -> LogBounds:
+        """Return the bounds as if this change were the newest."""
+        return LogBounds(self.epoch, self.lowest, Head(last.change.seq, last.mark))
+
     @property
     def end(self) -> Cursor:
         """The cursor after the newest change."""
         return Cursor(self.epoch, self.head.seq, self.head.mark)
+
+
+@unhashable_value
+class DescribedChange:
+    """A change with its description."""
+
+    change: Change
+    mark: int
+    description: ChangeDescription
+
+    def cursor(self, epoch: str) -> Cursor:
+        """The cursor right after the change."""
+        return Cursor(epoch, self.change.seq, self.mark)
 
 
 @value

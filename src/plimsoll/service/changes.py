@@ -18,10 +18,12 @@ from plimsoll.ledger.change_log import (
     Cursor,
     CursorGone,
     CursorPruned,
+    DescribedChange,
     LogBounds,
     LogPage,
     read_after,
     read_before,
+    read_bounds,
 )
 from plimsoll.service.placement import Placement
 from plimsoll.storage.changes import Change, LoggedChange
@@ -37,6 +39,7 @@ __all__ = [
     "DescribedChange",
     "LogBounds",
     "Place",
+    "bounds",
     "names_of",
     "now",
     "page_after",
@@ -53,15 +56,6 @@ MAX_EXAMINED_BYTES = 8 << 20
 """Length of the lines of the change log that one page examines, at most, beyond the last read."""
 CLOCK_DIFFERENCE = timedelta(minutes=10)
 """How far the clocks of hosts may differ: times in the log are not in a strict order."""
-
-
-@unhashable_value
-class DescribedChange:
-    """A change with its description: the consumers that the caller may see."""
-
-    change: Change
-    mark: int
-    description: ChangeDescription
 
 
 @value
@@ -158,6 +152,11 @@ class ChangePage:
     def has_more(self) -> bool:
         """Whether the log has changes of which this page does not know whether they meet the conditions."""
         return self.next is not None and self.next.seq < self.bounds.head.seq
+
+
+def bounds(placement: Placement) -> LogBounds:
+    """Return what the change log has."""
+    return read_bounds(placement.ledger.database)
 
 
 def page_after(

@@ -146,6 +146,14 @@ def mark_of(conn: Connection, seq: int) -> int | None:
     return mark
 
 
+def is_other_history(conn: Connection, position: Head, head: Head) -> bool:
+    """True if the database is at another history than the one with this position. False if that is unknown."""
+    if head.seq <= position.seq:
+        return head != position
+    mark = mark_of(conn, position.seq)
+    return mark is not None and mark != position.mark
+
+
 def oldest(conn: Connection) -> int | None:
     """Return the number of the oldest change in the log."""
     number: int | None = conn.scalar(select(func.min(_C.seq)))
@@ -172,6 +180,19 @@ def was_committed(conn: Connection, position: Head) -> bool | None:
         return bool(mark == position.mark)
     first = oldest(conn)
     return None if first is not None and first > position.seq else False
+
+
+def last_of_oldest(conn: Connection, before: datetime, limit: int) -> int:
+    """Return the number of the last of the oldest changes, in a row, that were made before this time; 0 if there is none.
+
+    At most `limit` changes are examined.
+    """
+    last = 0
+    for seq, at in conn.execute(select(_C.seq, _C.at).order_by(_C.seq).limit(limit)):
+        if at >= before:
+            break
+        last = seq
+    return last
 
 
 def prune(conn: Connection, up_to: int, limit: int) -> int:

@@ -22,7 +22,7 @@ from plimsoll.api.v1.as_of import placement_as_of
 from plimsoll.api.v1.parameters import ParameterReader
 from plimsoll.api.v1.paths import PathTable
 from plimsoll.api.v1.request import REFUSALS_AS_OF, V1Request
-from plimsoll.api.v1.response import JSON, NDJSON, V1Response
+from plimsoll.api.v1.response import EVENTS, JSON, NDJSON, V1Response
 from plimsoll.api.v1.route import V1Route
 from plimsoll.bounded_cache import bounded_cache
 from plimsoll.domain.refusals import SearchAbandoned
@@ -115,9 +115,8 @@ def _decoded(path: str) -> str:
 def _problem_reply(
     problem: Problem, environ: WSGIEnvironment
 ) -> tuple[str, list[tuple[str, str]], Iterable[bytes]]:
-    if NDJSON in environ.get(
-        "HTTP_ACCEPT", ""
-    ):  # a client of JSON lines reads JSON, and would get plain text
+    accept = environ.get("HTTP_ACCEPT", "")
+    if NDJSON in accept or EVENTS in accept:  # such a client reads JSON, and would get plain text
         environ = {**environ, "HTTP_ACCEPT": JSON}
     return problem_reply(problem, environ, with_code=True)
 

@@ -57,6 +57,7 @@ _BEFORE_AND_AFTER = "null: it did not exist. Otherwise the members that changed"
 
 CHANGE = object_schema(
     revision=REVISION | {"description": "The revision right after the change"},
+    cursor={"type": "string", "description": "The value of `since` for the changes after this one"},
     time={"type": "string", "format": "date-time"},
     request_id=_ID | {"description": "The id that Plimsoll has given to the request"},
     global_request_id=_ID

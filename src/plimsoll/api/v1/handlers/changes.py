@@ -4,16 +4,22 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import closing
+
 from plimsoll.api.v1.documents import changes as documents
 from plimsoll.api.v1.owners import visible_project
 from plimsoll.api.v1.request import V1Request
-from plimsoll.api.v1.response import JSON, NDJSON, V1Response
+from plimsoll.api.v1.response import EVENTS, JSON, NDJSON, V1Response
 from plimsoll.api.v1.route import Parameter, Route
 from plimsoll.api.v1.times import AGE_UNITS, TIME_OR_AGE, parse_time
 from plimsoll.api.v1.views import history as views
 from plimsoll.api.v1.views.history import ChangeEncoder
+from plimsoll.http import timings
 from plimsoll.http.problems import BAD_PARAMETER, CHANGES_OTHER_HISTORY, CHANGES_PRUNED, Problem
-from plimsoll.service import changes
+from plimsoll.service import change_feed, changes
+from plimsoll.service.change_feed import Subscription, TooManySubscribers
 from plimsoll.service.changes import (
     CURSOR_PATTERN,
     ChangeFilter,
@@ -26,21 +32,117 @@ from plimsoll.service.changes import (
 from plimsoll.service.names import find_provider
 
 DEFAULT_LIMIT = 100
+MAX_WAIT = 60
+"""Seconds. Proxies end requests that take longer."""
 
 
 def list_all(call: V1Request) -> V1Response:
-    values = call.values
-    wanted = _filter(call)
-    since, before = _cursor(call, "since"), _cursor(call, "before")
+    values, wanted = call.values, _filter(call)
+    is_stream = call.format == EVENTS
+    since, before = _since(call, is_stream=is_stream), _cursor(call.values.get("before"))
     if since is not None and before is not None:
         raise Problem(400, "since and before cannot be used together.", BAD_PARAMETER)
-    if since is not None:
-        page = changes.page_after(call.placement, since, wanted, values["limit"], call.pauses())
-    else:
+    if is_stream:
+        return _stream(call, since, wanted)
+    if since is None:
+        if values["wait"]:
+            raise Problem(400, "wait needs since.", BAD_PARAMETER)
         page = changes.page_before(call.placement, before, wanted, values["limit"], call.pauses())
-    if not isinstance(page, ChangePage):
-        raise gone(page)
-    return _response(call, page, wanted)
+    else:
+        page = changes.page_after(call.placement, since, wanted, values["limit"], call.pauses())
+        if isinstance(page, ChangePage) and values["wait"] and not page.changes and not page.has_more:
+            page = _wait(call, page, wanted)
+    return _response(call, _unless_gone(page), wanted)
+
+
+def _since(call: V1Request, *, is_stream: bool) -> Cursor | None:
+    """Return the cursor after which changes are wanted. A client that connects again sends the last one it has received."""
+    last = call.environ.get("HTTP_LAST_EVENT_ID") if is_stream else None
+    if not last:
+        return _cursor(call.values.get("since"))
+    cursor = _cursor(last)
+    if cursor is None:
+        raise Problem(
+            400, "The header Last-Event-ID is not the id of an event of this stream.", BAD_PARAMETER
+        )
+    return cursor
+
+
+def _wait(call: V1Request, page: ChangePage, wanted: ChangeFilter) -> ChangePage | CursorGone:
+    """Return the page after the next change, or an empty one when the time is over. The request has no permit meanwhile."""
+    permit = call.permit
+    seconds = min(call.values["wait"], permit.longest_wait)
+    with closing(_subscribe(call)) as subscription:
+        began = time.perf_counter()
+        with permit.released():
+            found = change_feed.wait_for_page(
+                call.placement,
+                subscription,
+                page,
+                wanted,
+                call.values["limit"],
+                seconds,
+                permit.is_client_gone,
+            )
+        timings.leave_out(call.environ, time.perf_counter() - began)
+    return found
+
+
+def _stream(call: V1Request, since: Cursor | None, wanted: ChangeFilter) -> V1Response:
+    subscription = _subscribe(call)
+    try:
+        page = _first_page(call, since, wanted)
+    except BaseException:
+        subscription.close()
+        raise
+    call.permit.begin_stream()
+    seconds = call.permit.longest_wait
+    pause, is_cancelled = call.permit.periodic_yield(), call.permit.is_client_gone
+    items = change_feed.stream(call.placement, subscription, page, wanted, seconds, pause, is_cancelled)
+    encoded = views.EventEncoder(call.placement, wanted.visible_project)
+    return V1Response(
+        EventStream(map(encoded, items), subscription),
+        content_type=EVENTS,
+        headers=[("cache-control", "no-store"), ("x-accel-buffering", "no")],
+    )
+
+
+def _first_page(call: V1Request, since: Cursor | None, wanted: ChangeFilter) -> ChangePage:
+    """Return the first page of a stream, which begins at the newest change without a cursor."""
+    if since is None:
+        bounds = changes.bounds(call.placement)
+        return ChangePage([], bounds, bounds.end)
+    return _unless_gone(
+        changes.page_after(call.placement, since, wanted, change_feed.STREAM_PAGE, call.pauses())
+    )
+
+
+def _subscribe(call: V1Request) -> Subscription:
+    try:
+        return change_feed.subscribe(call.placement)
+    except TooManySubscribers:
+        detail = "As many clients wait for changes at this worker as [plimsoll]max_subscribers allows."
+        raise Problem(503, detail, retry_after=5) from None
+
+
+class EventStream:
+    """The body of a stream. Its `close`, which the server calls at the end, removes the subscriber."""
+
+    def __init__(self, pieces: Iterator[bytes], subscription: Subscription) -> None:
+        self._pieces = pieces
+        self._subscription = subscription
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._pieces
+
+    def close(self) -> None:
+        self._subscription.close()
+
+
+def _unless_gone(page: ChangePage | CursorGone) -> ChangePage:
+    if isinstance(page, ChangePage):
+        return page
+    raise gone(page)
 
 
 def _response(call: V1Request, page: ChangePage, wanted: ChangeFilter) -> V1Response:
@@ -90,8 +192,7 @@ def gone(why: CursorGone) -> Problem:
     return Problem(410, detail, CHANGES_OTHER_HISTORY, facts=facts)
 
 
-def _cursor(call: V1Request, name: str) -> Cursor | None:
-    text = call.values.get(name)
+def _cursor(text: str | None) -> Cursor | None:
     return None if text is None else Cursor.parse(text)
 
 
@@ -178,9 +279,15 @@ ROUTES = (
                 "The largest number of changes.",
                 {"type": "integer", "minimum": 1, "maximum": 1000, "default": DEFAULT_LIMIT},
             ),
+            Parameter(
+                "wait",
+                "If there is no such change after `since`, wait for one for so many seconds. Other servers than `plimsoll"
+                " serve` wait for 5 seconds at most.",
+                {"type": "integer", "minimum": 0, "maximum": MAX_WAIT, "default": 0},
+            ),
         ),
         returns={200: documents.CHANGES, 410: documents.GONE},
-        formats=(JSON, NDJSON),
+        formats=(JSON, NDJSON, EVENTS),
         reads_snapshot=False,
     ),
 )

@@ -9,11 +9,19 @@ from typing import Any
 
 from plimsoll.api.v1.times import format_exact_time
 from plimsoll.api.v1.views.consumers import UNTYPED
+from plimsoll.bounded_cache import BoundedCache
 from plimsoll.domain.change_description import Changed, NameChange
 from plimsoll.domain.consumer import Allocation
 from plimsoll.domain.inventory import Inventory
 from plimsoll.http.response import encode_json
-from plimsoll.service.changes import ChangePage, DescribedChange, LogBounds
+from plimsoll.service.change_feed import StreamEnd
+from plimsoll.service.changes import ChangePage, Cursor, DescribedChange, LogBounds, names_of
+from plimsoll.service.placement import Placement
+
+MAX_CACHED_BYTES = 4 << 20
+"""Size of the events in memory."""
+RECONNECT_MILLISECONDS = 1_000
+"""After which a client connects again when a stream has ended."""
 
 Names = Mapping[str, str]
 """The names of providers by uuid."""
@@ -47,6 +55,7 @@ class ChangeEncoder:
         return encode_json(
             {
                 "revision": self._bounds.revision(change.seq),
+                "cursor": str(described.cursor(self._bounds.epoch)),
                 "time": format_exact_time(change.at),
                 "request_id": actor.request_id,
                 "global_request_id": actor.global_request_id,
@@ -83,6 +92,47 @@ class ChangeEncoder:
             resources = shown["resources"]
             resources[resource_class] = resources.get(resource_class, 0) + amount
         return by_provider
+
+
+class EventEncoder:
+    """Encodes the items of a stream as server-sent events. The first piece has the time after which a client connects again."""
+
+    def __init__(self, placement: Placement, visible_project: str | None) -> None:
+        self._placement = placement
+        self._visible_project = visible_project
+        self._opening = b"retry: %d\n\n" % RECONNECT_MILLISECONDS
+
+    def __call__(self, item: ChangePage | StreamEnd) -> bytes:
+        opening, self._opening = self._opening, b""
+        if isinstance(item, StreamEnd):
+            data = {"reason": str(item.reason), "next": str(item.cursor), **bounds_members(item.bounds)}
+            return opening + _event("end", item.cursor, encode_json(data))
+        if item.changes:
+            return opening + b"".join(self._changes(item))
+        assert item.next is not None
+        data = {**bounds_members(item.bounds), "next": str(item.next)}
+        return opening + _event("position", item.next, encode_json(data))
+
+    def _changes(self, page: ChangePage) -> list[bytes]:
+        epoch, project = page.bounds.epoch, self._visible_project
+        keys = [f"{epoch}:{each.change.seq}:{each.mark}:{project or ''}" for each in page.changes]
+        events = [_events.get(key) for key in keys]
+        if None in events:
+            names = names_of(self._placement.ledger.newest.world, page.changes)
+            encode = ChangeEncoder(page.bounds, names, project)
+            for at, (key, each) in enumerate(zip(keys, page.changes, strict=True)):
+                if events[at] is None:
+                    events[at] = event = _event("change", each.cursor(epoch), encode(each))
+                    _events.put(key, event)
+        return [each for each in events if each is not None]
+
+
+_events: BoundedCache[str, bytes] = BoundedCache(4_096, MAX_CACHED_BYTES)
+"""The last events: all subscribers that may see the same get the same bytes."""
+
+
+def _event(kind: str, cursor: Cursor, data: bytes) -> bytes:
+    return b"event: %b\nid: %b\ndata: %b\n\n" % (kind.encode(), str(cursor).encode(), data)
 
 
 def _members(
