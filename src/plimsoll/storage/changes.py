@@ -160,12 +160,6 @@ def oldest(conn: Connection) -> int | None:
     return number
 
 
-def before(conn: Connection, seq: int, limit: int) -> list[tuple[int, str]]:
-    """Return number and effects of at most `limit` changes up to number `seq`, the newest first."""
-    rows = conn.execute(select(_C.seq, _C.effects).where(_C.seq <= seq).order_by(_C.seq.desc()).limit(limit))
-    return [(row.seq, row.effects) for row in rows]
-
-
 def effects_after(conn: Connection, position: Head, head: Head) -> list[str] | None:
     """Return the effects of each change after `position` up to `head`; None if the log has a gap or another history."""
     rows = conn.execute(
