@@ -45,17 +45,22 @@ class OptimisticRead:
     def snapshot(self) -> Snapshot:
         """Return the snapshot of this read: always the same one until `confirm`.
 
-        The first call sends the query for the head, unless a commit is about to replace the newest snapshot.
+        The first call sends the query for the head, if `start` did not, unless a commit is about to replace the newest
+        snapshot.
         """
         if self._snapshot is None:
-            current = self._current
-            if current.publish_lock.locked():
-                self._snapshot = current.snapshot()
-            else:
-                self._base_head = current.newest.head
-                self._head_query = current.database.start_head_query()
-                self._snapshot = current.newest
+            self.start()
+        if self._snapshot is None:
+            self._snapshot = self._current.snapshot()
         return self._snapshot
+
+    def start(self) -> None:
+        """Send the query for the head, so that its result arrives while other work is done."""
+        current = self._current
+        if not current.publish_lock.locked():
+            self._base_head = current.newest.head
+            self._head_query = current.database.start_head_query()
+            self._snapshot = current.newest
 
     def confirm(self) -> bool:
         """True if the snapshot was current when the read began. If not, replace it with one that is."""
