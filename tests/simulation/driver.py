@@ -52,6 +52,9 @@ from tests.simulation.server import (
     SessionLost,
 )
 
+READ_FAULTS = 0.1
+"""How much rarer faults are in reads: a full load has a dozen of queries, and would rarely succeed."""
+
 _COMMIT = Statement(COMMIT)
 _HEAD = Statement(QUERY)
 
@@ -80,8 +83,9 @@ class Link:
         """New connections go here: a proxy may choose another node later."""
         self.fault_probability = fault_probability
 
-    def pick_fault(self) -> MessageFault:
-        fault = _FAULTS[self.cluster.scheduler.choices.pick(len(_FAULTS), self.fault_probability)]
+    def pick_fault(self, *, is_write: bool) -> MessageFault:
+        probability = self.fault_probability * (1.0 if is_write else READ_FAULTS)
+        fault = _FAULTS[self.cluster.scheduler.choices.pick(len(_FAULTS), probability)]
         if fault is not MessageFault.NONE:
             self.cluster.counts[f"messages: {fault.value}"] += 1
             self.cluster.scheduler.log(f"FAULT: {fault.value}")
@@ -105,7 +109,9 @@ class SimulatedConnection:
         self._check_alive()
         if scheduler.trace is not None:
             scheduler.log("send " + "; ".join(_shown(each) for each in statements))
-        fault = self._link.pick_fault()
+        fault = self._link.pick_fault(
+            is_write=self.session.in_write or statements[0].sql == BEGIN_WRITE
+        )
         scheduler.pause()
         if fault is MessageFault.LOST:
             self._lose()

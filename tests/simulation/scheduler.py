@@ -174,7 +174,7 @@ class Scheduler:
 
     def _end(self, task: Task) -> None:
         if not task.greenlet.dead:
-            self._resume(task, ProcessEnded)
+            self._resume(task, ProcessEnded if task.greenlet else GreenletExit)  # false before it was started
             assert task.greenlet.dead, f"{task} did not end"
 
     def _count_step(self) -> None:

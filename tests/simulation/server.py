@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,28 +45,26 @@ class Result(NamedTuple):
     last_id: int | None
 
 
-class Node:
-    """One server, or one node of a cluster."""
+Contents = Mapping[str, list[tuple[Any, ...]]]
+"""All rows, by table."""
 
-    def __init__(self, cluster: Cluster, number: int, path: Path) -> None:
-        self.cluster = cluster
-        self.number = number
-        self.path = path
+
+class NodeFile:
+    """The SQLite file of a node, and its connections. One run after the other uses them: opening one takes long."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._idle: list[sqlite3.Connection] = []
-        self.sessions: list[Session] = []
-        self.applied = 0
-        """How many write sets of the cluster this node has applied."""
-        self.writer: Session | None = None
-        """The session that holds the lock of the head, and with it SQLite's write lock."""
-        self.waiters: list[Task] = []
-        """Tasks that wait for the lock of the head, or for write sets to be applied."""
         self.admin = self.take()
         """For the simulator itself: reads of the last committed state, and restores."""
+        self._tables = [
+            name for (name,) in self.admin.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
 
     def take(self) -> sqlite3.Connection:
         if self._idle:
             return self._idle.pop()
-        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA synchronous = OFF")
         return connection
 
@@ -74,6 +72,42 @@ class Node:
         if connection.in_transaction:
             connection.execute(ROLLBACK)
         self._idle.append(connection)
+
+    def contents(self) -> Contents:
+        return {
+            table: self.admin.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608
+            for table in self._tables
+        }
+
+    def replace_contents(self, contents: Contents) -> None:
+        self.admin.execute("BEGIN IMMEDIATE")
+        for table, rows in contents.items():
+            self.admin.execute(f"DELETE FROM {table}")  # noqa: S608
+            if rows:
+                places = ", ".join("?" * len(rows[0]))
+                self.admin.executemany(f"INSERT INTO {table} VALUES ({places})", rows)  # noqa: S608
+        self.admin.execute(COMMIT)
+
+    def close(self) -> None:
+        for connection in (*self._idle, self.admin):
+            connection.close()
+
+
+class Node:
+    """One server, or one node of a cluster."""
+
+    def __init__(self, cluster: Cluster, number: int, file: NodeFile) -> None:
+        self.cluster = cluster
+        self.number = number
+        self.file = file
+        self.admin = file.admin
+        self.sessions: list[Session] = []
+        self.applied = 0
+        """How many write sets of the cluster this node has applied."""
+        self.writer: Session | None = None
+        """The session that holds the lock of the head, and with it SQLite's write lock."""
+        self.waiters: list[Task] = []
+        """Tasks that wait for the lock of the head, or for write sets to be applied."""
 
     def wake_waiters(self) -> None:
         for task in self.waiters:
@@ -93,8 +127,6 @@ class Node:
     def close(self) -> None:
         for session in list(self.sessions):
             session.end()
-        for connection in (*self._idle, self.admin):
-            connection.close()
 
 
 class Cluster:
@@ -103,7 +135,7 @@ class Cluster:
     def __init__(
         self,
         scheduler: Scheduler,
-        paths: Sequence[Path],
+        files: Sequence[NodeFile],
         on_commit: Callable[[sqlite3.Connection], None],
         counts: Counter[str],
     ) -> None:
@@ -114,7 +146,7 @@ class Cluster:
         """The write sets of the cluster: the statements of each committed transaction."""
         self.group = Group("server")
         self._session_numbers = itertools.count(1)
-        self.nodes = [Node(self, number, path) for number, path in enumerate(paths)]
+        self.nodes = [Node(self, number, file) for number, file in enumerate(files)]
         if self.is_galera:
             for node in self.nodes:
                 scheduler.spawn(
@@ -141,23 +173,18 @@ class Cluster:
         for session in list(node.sessions):
             session.end()
 
-    def backup(self) -> bytes:
+    def backup(self) -> Contents:
         newest = max(self.nodes, key=lambda node: node.applied)
-        contents = newest.admin.serialize()
-        # A database in memory cannot have a write-ahead log: these two bytes of the header say that it has one.
-        return contents[:18] + b"\1\1" + contents[20:]
+        return newest.file.contents()
 
-    def restore(self, backup: bytes) -> None:
+    def restore(self, backup: Contents) -> None:
         """Replace the contents of all nodes. Every session ends."""
         self.order.clear()
-        source = sqlite3.connect(":memory:")
-        source.deserialize(backup)
         for node in self.nodes:
             self.restart(node)
             node.applied = 0
-            source.backup(node.admin)
+            node.file.replace_contents(backup)
             node.wake_waiters()
-        source.close()
 
     def committed(self, node: Node, statements: Sequence[Statement]) -> None:
         """Append a write set that this node has committed, and have the history checked."""
@@ -204,9 +231,9 @@ class Session:
         self.number = number
         self.owner = owner
         """The client: all its sessions end if it does."""
-        self._connection = node.take()
+        self._connection = node.file.take()
         self.is_ended = False
-        self._in_write = False
+        self.in_write = False
         self._was_aborted = False
         self._written: list[Statement] = []
 
@@ -220,7 +247,7 @@ class Session:
             self.is_ended = True
             self._node.sessions.remove(self)
             self._rollback()
-            self._node.give_back(self._connection)
+            self._node.file.give_back(self._connection)
 
     def abort(self) -> None:
         """Roll back the transaction. The next statement fails."""
@@ -235,7 +262,7 @@ class Session:
             if sql != ROLLBACK:
                 raise Deadlock("the transaction was aborted")
         if sql == BEGIN_WRITE:
-            self._in_write = True
+            self.in_write = True
         elif sql == ROLLBACK:
             self._rollback()
         elif sql == COMMIT:
@@ -282,7 +309,7 @@ class Session:
             if self.is_ended:
                 raise SessionLost("the server has ended the session")
         if node.writer is None:
-            if not self._in_write:
+            if not self.in_write:
                 raise Violation("the head is locked outside of a write transaction")
             node.writer = self
             self._connection.execute("BEGIN IMMEDIATE")
@@ -291,7 +318,7 @@ class Session:
         if self._node.writer is not self:
             if self._connection.in_transaction:
                 self._connection.execute(COMMIT)
-            self._in_write = False
+            self.in_write = False
             return
         try:
             self._node.cluster.certify(self._node)
@@ -309,7 +336,7 @@ class Session:
         self._release()
 
     def _release(self) -> None:
-        self._in_write = False
+        self.in_write = False
         self._written = []
         if self._node.writer is self:
             self._node.writer = None

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
 from pathlib import Path
 
 from plimsoll.fast_paths import ALL
@@ -35,7 +34,7 @@ from tests.simulation.history import CLASS_ID, History
 from tests.simulation.plan import CAPACITY, PROVIDERS, Event, Plan, make_plan
 from tests.simulation.primitives import SimulatedRuntime, replaced_modules
 from tests.simulation.scheduler import Group, Scheduler, Violation
-from tests.simulation.server import Cluster
+from tests.simulation.server import Cluster, Contents, NodeFile
 
 START = datetime(2026, 1, 1)  # noqa: DTZ001
 DELAYS = (0.5, 5.0, 12.0, 50.0)
@@ -109,6 +108,7 @@ class Simulator:
     def __init__(self) -> None:
         base = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: PTH112, S108
         self._directory = Path(tempfile.mkdtemp(prefix="plimsoll-simulation-", dir=base))
+        self._files: list[NodeFile] = []
         self._scheduler: Scheduler | None = None
         self._exits = contextlib.ExitStack()
 
@@ -116,7 +116,8 @@ class Simulator:
         self._exits.callback(shutil.rmtree, self._directory, ignore_errors=True)
         state = random.getstate()
         self._exits.callback(random.setstate, state)
-        self._template  # noqa: B018  made with the real modules
+        self._template = _make_template(self._directory / "template.sqlite")
+        self._contents = self._file(0).contents()
         self._exits.enter_context(_silent_logs())
         self._exits.enter_context(replaced_modules(lambda: _not_none(self._scheduler)))
         for module, name, value in SMALL_LIMITS:
@@ -125,6 +126,8 @@ class Simulator:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for file in self._files:
+            file.close()
         self._exits.close()
 
     def run(
@@ -143,10 +146,10 @@ class Simulator:
             choices, switch_probability=plan.switch_probability, step_seconds=plan.step_seconds
         )
         scheduler.trace = [] if traced else None
-        paths = [self._directory / f"node-{number}.sqlite" for number in range(plan.nodes)]
-        for path in paths:
-            path.write_bytes(self._template)
-        run = Run(plan, scheduler, paths)
+        files = [self._file(number) for number in range(plan.nodes)]
+        for file in files:
+            file.replace_contents(self._contents)
+        run = Run(plan, scheduler, files)
         violation: Violation | None = None
         try:
             run.run()
@@ -155,57 +158,60 @@ class Simulator:
             scheduler.log(f"VIOLATION: {found}")
         finally:
             run.close()
-            for path in self._directory.iterdir():
-                path.unlink()
         return Outcome(
             plan, seed, choices.taken, violation, run.counts, scheduler.steps, scheduler.trace or []
         )
 
-    @cached_property
-    def _template(self) -> bytes:
-        """A database with the schema, one resource class, and some providers with inventory."""
-        path = self._directory / "template.sqlite"
-        database = Database(f"sqlite:///{path}")
-        migrate.sync(database)
-        database.dispose()
-        connection = sqlite3.connect(path, isolation_level=None)
-        connection.execute("INSERT INTO resource_classes (id, name) VALUES (?, 'VCPU')", (CLASS_ID,))
-        for number in range(PROVIDERS):
-            connection.execute(
-                "INSERT INTO resource_providers (id, uuid, name, generation, root_provider_id)"
-                " VALUES (?, ?, ?, 0, ?)",
-                (number + 1, f"provider-{number}", f"name of provider-{number}", number + 1),
-            )
-            connection.execute(
-                "INSERT INTO inventories (resource_provider_id, resource_class_id, total, reserved, min_unit,"
-                " max_unit, step_size, allocation_ratio) VALUES (?, ?, ?, 0, 1, 2147483647, 1, 1.0)",
-                (number + 1, CLASS_ID, CAPACITY),
-            )
-        # Small pages and a copy without the write-ahead log make the file short: it is copied for each run.
-        connection.execute("PRAGMA journal_mode = DELETE")
-        connection.execute("PRAGMA page_size = 512")
-        connection.execute("VACUUM")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.close()
-        contents = path.read_bytes()
-        for each in self._directory.iterdir():
-            each.unlink()
-        return contents
+    def _file(self, number: int) -> NodeFile:
+        while len(self._files) <= number:
+            path = self._directory / f"node-{len(self._files)}.sqlite"
+            path.write_bytes(self._template)
+            self._files.append(NodeFile(path))
+        return self._files[number]
+
+
+def _make_template(path: Path) -> bytes:
+    """Return a database with the schema, one resource class, and some providers with inventory."""
+    database = Database(f"sqlite:///{path}")
+    migrate.sync(database)
+    database.dispose()
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("INSERT INTO resource_classes (id, name) VALUES (?, 'VCPU')", (CLASS_ID,))
+    for number in range(PROVIDERS):
+        connection.execute(
+            "INSERT INTO resource_providers (id, uuid, name, generation, root_provider_id)"
+            " VALUES (?, ?, ?, 0, ?)",
+            (number + 1, f"provider-{number}", f"name of provider-{number}", number + 1),
+        )
+        connection.execute(
+            "INSERT INTO inventories (resource_provider_id, resource_class_id, total, reserved, min_unit,"
+            " max_unit, step_size, allocation_ratio) VALUES (?, ?, ?, 0, 1, 2147483647, 1, 1.0)",
+            (number + 1, CLASS_ID, CAPACITY),
+        )
+    connection.execute("PRAGMA journal_mode = DELETE")  # so that all of it is in one file
+    connection.execute("PRAGMA page_size = 512")
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    contents = path.read_bytes()
+    for each in path.parent.iterdir():
+        each.unlink()
+    return contents
 
 
 @dataclass(eq=False)
 class Run:
     plan: Plan
     scheduler: Scheduler
-    paths: list[Path]
+    files: list[NodeFile]
     counts: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         scheduler, plan = self.scheduler, self.plan
-        self.cluster = Cluster(scheduler, self.paths, self._on_commit, self.counts)
+        self.cluster = Cluster(scheduler, self.files, self._on_commit, self.counts)
         self.history = History(self.cluster.nodes[0].admin)
         self._events = list(plan.events)
-        self._backup: tuple[bytes, int] | None = None
+        self._backup: tuple[Contents, int] | None = None
         self._clients = [
             Client(number, each.process, list(each.steps), scheduler, self.history, self.counts)
             for number, each in enumerate(plan.clients)
