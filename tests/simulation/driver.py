@@ -38,7 +38,7 @@ from plimsoll.storage.fast.multi_statement import Quote
 from plimsoll.storage.head import HEAD_GUARD, QUERY
 from plimsoll.storage.outage import Outage
 from plimsoll.storage.sql import Statement
-from tests.simulation.scheduler import ProcessEnded
+from tests.simulation.scheduler import ProcessEnded, Violation
 from tests.simulation.server import (
     BEGIN_READ,
     BEGIN_WRITE,
@@ -127,6 +127,9 @@ class SimulatedConnection:
         except GreenletExit:  # the request ended while the server was busy with its message
             if scheduler.choices.pick(2, 0.5):
                 self._execute_later(statements)
+            raise
+        except Violation as found:
+            scheduler.report(found)  # now, not when the task has ended: it may wait before that
             raise
         if fault is MessageFault.ANSWER_LOST:
             self._lose()

@@ -141,11 +141,14 @@ class History:
         self.ever_committed.add(request_id)
 
     def _check_capacity(self, before: PlainPlacement, after: PlainPlacement, head: Head) -> None:
+        """More than the capacity is used only where the capacity was lowered, and never comes to be used."""
         for uuid, provider in after.providers.items():
             inventory = provider.inventories.get(RESOURCE_CLASS)
             used = after.used(uuid, RESOURCE_CLASS)
-            if used and used > (0 if inventory is None else inventory.total):
-                if used > before.used(uuid, RESOURCE_CLASS):
+            if used and (inventory is None or used > inventory.total):
+                earlier = before.providers.get(uuid)
+                was_lowered = earlier is None or earlier.inventories.get(RESOURCE_CLASS) != inventory
+                if not was_lowered and used > before.used(uuid, RESOURCE_CLASS):
                     raise Violation(f"change {head.seq}: {used} of {inventory} are used at {uuid}")
 
 

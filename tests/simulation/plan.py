@@ -27,7 +27,7 @@ _KINDS: tuple[Kind, ...] = (
     "find",
 )
 
-EventKind = Literal["restart", "crash", "end request", "backup", "restore", "delay", "other node"]
+EventKind = Literal["restart", "crash", "end request", "backup", "restore", "delay", "other node", "prune"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,8 @@ class Plan:
     change_log_keep: int
     optimistic: bool
     multi_statement: bool
+    compares_sql: bool
+    """Whether memory is compared with SQL at the end as the service does it, which takes long."""
 
     def __str__(self) -> str:
         where = "one server" if self.nodes == 1 else f"a Galera cluster of {self.nodes} nodes"
@@ -113,8 +115,9 @@ def make_plan(seed: int) -> Plan:
     rng = random.Random(f"plan {seed}")  # noqa: S311
     processes = rng.choice((1, 2, 2, 3))
     nodes = rng.choice((1, 1, 1, 2, 3))
+    consumers = rng.choice((1, 2, CONSUMERS))
     clients = tuple(
-        ClientPlan(rng.randrange(processes), tuple(_step(rng) for _ in range(rng.randint(1, 5))))
+        ClientPlan(rng.randrange(processes), tuple(_step(rng, consumers) for _ in range(rng.randint(1, 5))))
         for _ in range(rng.randint(2, 5))
     )
     return Plan(
@@ -125,20 +128,21 @@ def make_plan(seed: int) -> Plan:
         fault_probability=rng.choice((0.0, 0.0, 0.01, 0.05, 0.2)),
         switch_probability=rng.choice((0.03, 0.1, 0.3, 0.7)),
         step_seconds=rng.choice((0.0001, 0.0001, 0.005, 0.05)),
-        change_log_keep=rng.choice((0, 2, 5, 100)),
+        change_log_keep=rng.choice((1, 2, 5, 100)),
         optimistic=rng.random() < 0.8,
         multi_statement=rng.random() < 0.7,
+        compares_sql=rng.random() < 0.1,
     )
 
 
-def _step(rng: random.Random) -> Step:
+def _step(rng: random.Random, consumers: int) -> Step:
     kind = rng.choice(_KINDS)
     generation = ("new", "new", "read", "read", "any") if kind == "claim" else ("read", "read", "memory")
     return Step(
         kind=kind,
         provider=rng.randrange(PROVIDERS + (kind in ("create", "delete", "claim"))),
         other_provider=rng.randrange(PROVIDERS) if rng.random() < 0.2 else None,
-        consumer=rng.randrange(CONSUMERS),
+        consumer=rng.randrange(consumers),
         project=rng.randrange(PROJECTS),
         amount=rng.randint(1, CAPACITY),
         generation=rng.choice(generation),  # type: ignore[arg-type]
@@ -152,6 +156,7 @@ def _events(rng: random.Random, processes: int, nodes: int, clients: int) -> tup
         ("crash", 0.2, processes),
         ("end request", 0.25, clients),
         ("delay", 0.3, 4),
+        ("prune", 0.4, 2),
         ("other node", 0.3 if nodes > 1 else 0.0, processes),
     ):
         while rng.random() < probability:

@@ -173,6 +173,12 @@ class Cluster:
         for session in list(node.sessions):
             session.end()
 
+    def prune(self, up_to: int) -> None:
+        """Delete changes as the pruner of a process with many writes would, if no transaction is under way."""
+        if all(node.writer is None for node in self.nodes):
+            for node in self.nodes:
+                node.admin.execute(f"{_PRUNE} WHERE seq <= ?", (up_to,))
+
     def backup(self) -> Contents:
         newest = max(self.nodes, key=lambda node: node.applied)
         return newest.file.contents()
@@ -284,6 +290,8 @@ class Session:
             elif self._node.writer is not self and not sql.startswith("PRAGMA"):
                 raise Violation(f"a write without the lock of the head: {sql}")
             self._written.append(Statement(sql, tuple(values)))
+            if sql.startswith(_PRUNE):
+                self._node.cluster.counts["prunings"] += 1
         cursor = self._connection.execute(sql, tuple(values))
         return Result(cursor.fetchall(), cursor.description, cursor.rowcount, cursor.lastrowid)
 
