@@ -111,7 +111,7 @@ def _find(simulator: Simulator, mutation: Mutation, first: int) -> bool:
 
 if __name__ == "__main__":
     if "PYTHONHASHSEED" not in os.environ:  # the order of sets must be the same when a seed is repeated
-        os.execve(  # noqa: S606
+        os.execve(
             sys.executable,
             [sys.executable, "-m", "tests.simulation", *sys.argv[1:]],
             {**os.environ, "PYTHONHASHSEED": "0"},

@@ -15,7 +15,7 @@ class Choices:
     """
 
     def __init__(self, seed: int, replay: Mapping[int, int] | None = None) -> None:
-        self._random = random.Random(seed)  # noqa: S311
+        self._random = random.Random(seed)
         self._replay = replay
         self._count = 0
         self.taken: dict[int, int] = {}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 from greenlet import GreenletExit
 from sqlalchemy import Connection, Engine, create_engine
@@ -60,7 +61,7 @@ _HEAD = Statement(QUERY)
 
 
 class MessageFault(Enum):
-    """What can happen to one message and its answer."""
+    """The faults of one message and its answer."""
 
     NONE = "nothing"
     LOST = "the connection is lost before the message arrives"
@@ -109,9 +110,7 @@ class SimulatedConnection:
         self._check_alive()
         if scheduler.trace is not None:
             scheduler.log("send " + "; ".join(_shown(each) for each in statements))
-        fault = self._link.pick_fault(
-            is_write=self.session.in_write or statements[0].sql == BEGIN_WRITE
-        )
+        fault = self._link.pick_fault(is_write=self.session.in_write or statements[0].sql == BEGIN_WRITE)
         scheduler.pause()
         if fault is MessageFault.LOST:
             self._lose()
@@ -233,12 +232,8 @@ class SimulatedDialect(ServerDialect):
     def __init__(self, link: Link, runtime: Runtime, fast_paths: FastPaths) -> None:
         self._link = link
         engine = _engine(lambda: SimulatedConnection(link))
-        original = server_dialect.create_engine
-        server_dialect.create_engine = lambda *_, **__: engine  # type: ignore[assignment]
-        try:
+        with patch.object(server_dialect, "create_engine", lambda *_, **__: engine):
             super().__init__(engine.url, DatabaseOptions(), runtime, fast_paths)
-        finally:
-            server_dialect.create_engine = original
         if fast_paths.multi_statement:
             self.sender = MessageSender()
 
@@ -283,7 +278,7 @@ class SimulatedDialect(ServerDialect):
 
     def receive_head(self, connection: SimulatedConnection) -> Sequence[Any]:
         row, connection.head_row = connection.head_row, None
-        return connection.send([_HEAD])[0].rows[0] if row is None else row  # type: ignore[no-any-return]
+        return connection.send([_HEAD])[0].rows[0] if row is None else row
 
     def execute_message(self, connection: SimulatedConnection, message: str) -> list[list[Any]]:
         raise NotImplementedError

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the database has committed, and what must hold of it.
+"""The commits of the database, and the checks of each.
 
 Each commit is applied to a plain model of the rules (`tests/model/plain.py`) and compared with the rows. The states of
-the model are then what memory and reads are compared with.
+the model are then compared with memory and with the results of reads.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class History:
         """The position of each write that the database contains, by its request."""
         self.ever_committed: set[str] = set()
         self.not_written: dict[str, str] = {}
-        """Requests whose client was told that nothing is written."""
+        """The answer of each request that was refused or failed: it must never be written."""
 
     @property
     def last(self) -> Entry:
@@ -94,10 +94,13 @@ class History:
         if head == before.head:
             return  # it pruned the log
         rows = connection.execute(
-            "SELECT seq, mark, request_id FROM plimsoll_changes WHERE seq > ? ORDER BY seq", (before.head.seq,)
+            "SELECT seq, mark, request_id FROM plimsoll_changes WHERE seq > ? ORDER BY seq",
+            (before.head.seq,),
         ).fetchall()
         if [row[0] for row in rows] != list(range(before.head.seq + 1, head.seq + 1)):
-            raise Violation(f"the log leads from {before.head.seq} to {head.seq} by {[row[0] for row in rows]}")
+            raise Violation(
+                f"the log leads from {before.head.seq} to {head.seq} by {[row[0] for row in rows]}"
+            )
         if any(row[1] != head.mark for row in rows):
             raise Violation(f"change {head.seq}: its lines have other marks than the head")
         state = copied(before.state)
@@ -129,7 +132,9 @@ class History:
     def _apply(self, request_id: str, state: PlainPlacement, head: Head) -> None:
         write = self.writes[request_id]
         if request_id in self.committed:
-            raise Violation(f"change {head.seq}: {write} was committed before, as {self.committed[request_id]}")
+            raise Violation(
+                f"change {head.seq}: {write} was committed before, as {self.committed[request_id]}"
+            )
         if request_id in self.not_written:
             raise Violation(
                 f"change {head.seq}: {write} was committed after its client was told:"
@@ -161,7 +166,7 @@ def read_state(connection: sqlite3.Connection) -> PlainPlacement:
         uuids[id_] = uuid
         providers[uuid] = PlainProvider(name, None, generation)
     figures = "total, reserved, allocation_ratio, min_unit, max_unit, step_size"
-    for id_, *row in query(f"SELECT resource_provider_id, {figures} FROM inventories"):  # noqa: S608
+    for id_, *row in query(f"SELECT resource_provider_id, {figures} FROM inventories"):
         providers[uuids[id_]].inventories[RESOURCE_CLASS] = PlainInventory(*row)
     for id_, aggregate in query(
         "SELECT resource_provider_id, uuid FROM resource_provider_aggregates"
@@ -186,7 +191,9 @@ def read_state(connection: sqlite3.Connection) -> PlainPlacement:
 
 def copied(state: PlainPlacement) -> PlainPlacement:
     """A copy whose methods do not change the original."""
-    return PlainPlacement({uuid: replace(each) for uuid, each in state.providers.items()}, dict(state.consumers))
+    return PlainPlacement(
+        {uuid: replace(each) for uuid, each in state.providers.items()}, dict(state.consumers)
+    )
 
 
 def _head(connection: sqlite3.Connection) -> Head:
@@ -211,7 +218,7 @@ def _memory_differences(world: World, entry: Entry) -> Iterator[str]:
         totals = {name: inventory.total for name, inventory in provider.inventories.items()}
         in_memory = (provider.generation, totals, provider.used.get(RESOURCE_CLASS, 0), provider.aggregates)
         plain_totals = {name: inventory.total for name, inventory in plain.inventories.items()}
-        in_model = (plain.generation, plain_totals, entry.used.get(uuid, 0), plain.aggregates)
+        in_model = (plain.generation, plain_totals, entry.used.get(uuid, 0), frozenset(plain.aggregates))
         if in_memory != in_model:
             yield f"{uuid}: generation, totals, usage, aggregates are {in_memory} instead of {in_model}"
     usage = {

@@ -3,7 +3,6 @@
 """Planted mistakes: one expression of the real code is replaced, in memory. The simulator must find each of them."""
 
 from __future__ import annotations
-
 import __future__
 
 import contextlib
@@ -12,13 +11,13 @@ import inspect
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FunctionType
+from types import CodeType, FunctionType
 
 
 @dataclass(frozen=True)
 class Mutation:
     name: str
-    """What the mistake is."""
+    """The mistake in one sentence."""
     target: str
     """The function: `module:qualified name`, below the package plimsoll."""
     before: str
@@ -29,7 +28,7 @@ class Mutation:
 
     @contextlib.contextmanager
     def planted(self) -> Iterator[None]:
-        """Replace the code of the function: whoever imported it gets the mistake too."""
+        """Replace the code of the function, in all modules that have imported it."""
         function = self._function()
         original, function.__code__ = function.__code__, self._code(function)
         try:
@@ -46,14 +45,14 @@ class Mutation:
             found = found.__func__ if hasattr(found, "__func__") else found.fget  # type: ignore[attr-defined]
         return found
 
-    def _code(self, function: FunctionType) -> object:
+    def _code(self, function: FunctionType) -> CodeType:
         source = textwrap.dedent(inspect.getsource(function))
         count = source.count(self.before)
         assert count == 1, f"{self.before!r} occurs {count} times in {self.target}"
         namespace: dict[str, object] = {}
         flags = __future__.annotations.compiler_flag
         code = compile(source.replace(self.before, self.after), function.__code__.co_filename, "exec", flags)
-        exec(code, function.__globals__, namespace)  # noqa: S102
+        exec(code, function.__globals__, namespace)
         mutated = namespace[function.__name__]
         mutated = inspect.unwrap(mutated)  # type: ignore[arg-type]
         assert isinstance(mutated, FunctionType)

@@ -112,7 +112,7 @@ class Plan:
 
 
 def make_plan(seed: int) -> Plan:
-    rng = random.Random(f"plan {seed}")  # noqa: S311
+    rng = random.Random(f"plan {seed}")
     processes = rng.choice((1, 2, 2, 3))
     nodes = rng.choice((1, 1, 1, 2, 3))
     consumers = rng.choice((1, 2, CONSUMERS))

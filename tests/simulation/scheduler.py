@@ -70,7 +70,7 @@ class Scheduler:
         """Runs one event that is due, if there is one."""
         self.is_event_due: Callable[[], bool] = lambda: False
         self.trace: list[str] | None = None
-        """What happened, for people; None if nobody reads it."""
+        """One line for each thing that happened; None if it is not recorded."""
         self._hub = getcurrent()
         self._is_closed = False
 
@@ -89,9 +89,9 @@ class Scheduler:
                 self.report(found)
             except BaseException as error:
                 if group.is_alive:
-                    found = Violation(f"{task} ended with {type(error).__name__}: {error}")
-                    found.__cause__ = error
-                    self.report(found)
+                    ended = Violation(f"{task} ended with {type(error).__name__}: {error}")
+                    ended.__cause__ = error
+                    self.report(ended)
 
         task = Task(name, group, greenlet(body, parent=self._hub), is_daemon)
         group.tasks.append(task)
@@ -121,7 +121,7 @@ class Scheduler:
     # Scheduling points, called by tasks
 
     def pause(self) -> None:
-        """Let another task go on here, if the choices say so."""
+        """Let another task go on here, if the choices select one."""
         task = self.current
         if task is None or not task.group.is_alive:
             return
@@ -210,7 +210,7 @@ class Scheduler:
                 raise Violation(f"no task can go on: {self._waiting()}")
             self.now = max(self.now, min(waking))
             return True
-        task = ready[self.choices.pick(len(ready), 0.5)]
+        task: Task | None = ready[self.choices.pick(len(ready), 0.5)]
         while task is not None:
             task = self._resume(task)
         return True

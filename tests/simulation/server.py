@@ -13,6 +13,7 @@ import itertools
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,18 +75,15 @@ class NodeFile:
         self._idle.append(connection)
 
     def contents(self) -> Contents:
-        return {
-            table: self.admin.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608
-            for table in self._tables
-        }
+        return {table: self.admin.execute(f"SELECT * FROM {table}").fetchall() for table in self._tables}
 
     def replace_contents(self, contents: Contents) -> None:
         self.admin.execute("BEGIN IMMEDIATE")
         for table, rows in contents.items():
-            self.admin.execute(f"DELETE FROM {table}")  # noqa: S608
+            self.admin.execute(f"DELETE FROM {table}")
             if rows:
                 places = ", ".join("?" * len(rows[0]))
-                self.admin.executemany(f"INSERT INTO {table} VALUES ({places})", rows)  # noqa: S608
+                self.admin.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
         self.admin.execute(COMMIT)
 
     def close(self) -> None:
@@ -150,10 +148,7 @@ class Cluster:
         if self.is_galera:
             for node in self.nodes:
                 scheduler.spawn(
-                    f"applier {node.number}",
-                    self.group,
-                    lambda node=node: self._apply_forever(node),
-                    is_daemon=True,
+                    f"applier {node.number}", self.group, partial(self._apply_forever, node), is_daemon=True
                 )
 
     @property

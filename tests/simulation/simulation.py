@@ -15,10 +15,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from plimsoll.fast_paths import ALL
-from plimsoll.ledger import commit, follow, ledger, pruner, snapshot
+from plimsoll.ledger import follow, ledger, pruner, snapshot
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.ledger.verify import differences
@@ -36,7 +37,7 @@ from tests.simulation.primitives import SimulatedRuntime, replaced_modules
 from tests.simulation.scheduler import Group, Scheduler, Violation
 from tests.simulation.server import Cluster, Contents, NodeFile
 
-START = datetime(2026, 1, 1)  # noqa: DTZ001
+START = datetime(2026, 1, 1)
 DELAYS = (0.5, 5.0, 12.0, 50.0)
 """Seconds that an event of the kind `delay` lasts: up to the timeouts of the ledger."""
 
@@ -106,7 +107,7 @@ class Simulator:
     """Makes runs, one after the other. Use it as a context manager: it replaces modules of the ledger and storage."""
 
     def __init__(self) -> None:
-        base = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: PTH112, S108
+        base = "/dev/shm" if os.path.isdir("/dev/shm") else None
         self._directory = Path(tempfile.mkdtemp(prefix="plimsoll-simulation-", dir=base))
         self._files: list[NodeFile] = []
         self._scheduler: Scheduler | None = None
@@ -235,7 +236,7 @@ class Run:
         self._events.clear()
         for process in self._processes:
             process.link.fault_probability = 0.0
-            self.scheduler.spawn("last check", process.group, lambda process=process: self._check_end(process))
+            self.scheduler.spawn("last check", process.group, partial(self._check_end, process))
         self.scheduler.run()
 
     def close(self) -> None:
@@ -271,7 +272,7 @@ class Run:
         process.placement = placement = Placement(made, metrics=metrics)
         for client in self._clients:
             if client.process == process.number:
-                scheduler.spawn(f"client {client.number}", group, lambda client=client: client.run(placement))
+                scheduler.spawn(f"client {client.number}", group, partial(client.run, placement))
 
     def _check_end(self, process: Process) -> None:
         """Without faults, a read succeeds and returns the last state; in some runs memory is compared with SQL too."""
