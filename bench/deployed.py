@@ -3,8 +3,8 @@
 """Measure services as they are deployed: several on one database, with several workers each, and clients as processes.
 
 A layout is SERVICES x WORKERS. Each layout has a database of its own on the same server; layouts alternate round by round.
-With `--reference`, the reference is deployed alike. The last line has the processor time of a service that only
-follows, per claim that is made at another service.
+With `--reference`, the reference is deployed alike, with ten threads per worker. Then the processor time of a service that
+only follows is measured, per claim that is made at another service. The exit status is 0 only if every goal is reached.
 
     python -m bench deployed --database mariadb --layout 1x1 3x1 --seconds 5
 """
@@ -19,8 +19,10 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -29,8 +31,10 @@ from bench.client.http import Connection, request
 from bench.client.processes import Phase, drive_processes
 from bench.client.units import claims, mix, paced, reads, selections
 from bench.datasets.rows import Rows
+from bench.measuring.machine import cpu_used_by_others
 from bench.measuring.rounds import quantile
 from bench.measuring.workloads import BUILDERS, mixed_reads
+from bench.report.deployed import deployed_table, follow_sentence, missed_goals
 from bench.report.table import as_text
 from bench.run import RESULTS
 from bench.site.databases import KINDS, engines, is_missing
@@ -40,7 +44,7 @@ from bench.site.site import Site
 HELP = "measure several services on one database"
 LAYOUTS = "1x1", "1x2", "3x1", "3x2"
 CLIENTS = 8
-FOLLOWER_READS, CLAIMING_CLIENTS = 50, 4
+FOLLOWER_READS, CLAIMING_CLIENTS = 20, 4
 """Reads per second at the service that only follows, and clients that claim at the other one."""
 
 WORKS: Mapping[str, Callable[[Rows], Clients]] = {
@@ -49,21 +53,6 @@ WORKS: Mapping[str, Callable[[Rows], Clients]] = {
     "mix": mix,
     "reads": mixed_reads,
 }
-HEADER = (
-    "layout",
-    "work",
-    "per second",
-    "of first",
-    "of reference",
-    "services",
-    "database",
-    "p50",
-    "p99",
-    "fair",
-    "head held",
-    "per commit",
-    "followed",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     if is_missing(arguments.database):
         return 2
-    rows = BUILDERS["flat"]()
+    rows, others = BUILDERS["flat"](), cpu_used_by_others()
     with tempfile.TemporaryDirectory(prefix="plimsoll-deployed-") as temporary:
         directory = Path(temporary)
         with engines(arguments.database, None, directory) as (_, ours):
@@ -110,14 +99,22 @@ def main(arguments: argparse.Namespace) -> int:
                 for number in range(arguments.rounds):
                     _run_round(measured if number % 2 == 0 else measured[::-1], arguments, rows)
             follow = None if arguments.no_follower else _follow_cost(site, rows, arguments.seconds)
-    figures = [dict(zip(HEADER, line, strict=True)) for line in _lines(measured)]
-    print(as_text(HEADER, [tuple(line.values()) for line in figures]))
-    if follow is not None:
-        print(f"\nProcessor time per foreign claim followed: {1e6 * follow:.1f} µs")
+    results = {
+        "database": arguments.database,
+        "when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "used_by_others": others,
+        "clients": arguments.clients,
+        "lines": list(_figures(measured)),
+        "follow": follow,
+    }
+    print(as_text(*deployed_table(results)))
+    print(follow_sentence(results))
     path = arguments.results or RESULTS / f"deployed-{arguments.database}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"lines": figures, "follow_us": follow and 1e6 * follow}, indent=1) + "\n")
-    return 0
+    path.write_text(json.dumps(results, indent=1) + "\n")
+    missed = missed_goals(results)
+    print("\n".join(missed) if missed else "Every goal is reached.")
+    return 1 if missed else 0
 
 
 def _deploy(site: Site, arguments: argparse.Namespace, rows: Rows, stack: ExitStack) -> Iterator[Measured]:
@@ -172,32 +169,35 @@ def _database_seconds() -> float:
     return sum(processor_seconds_of(each) for each in children if each.name() in ("mariadbd", "postgres"))
 
 
-def _lines(measured: Sequence[Measured]) -> Iterator[tuple[str, ...]]:
+def _figures(measured: Sequence[Measured]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each work and layout, the reference included: times in milliseconds, costs in microseconds."""
     for work in measured[0].phases:
         first = _rate(measured[0].phases[work])
         references = {each.layout: _rate(each.phases[work]) for each in measured if each.is_reference}
         for each in measured:
             phases = each.phases[work]
             rate, reference = _rate(phases), references.get(each.layout)
-            name = f"reference {each.layout}" if each.is_reference else each.layout
-            of_first = "" if each.is_reference else f"{rate / first:.2f}"
-            of_reference = f"{rate / reference:.1f}" if reference and not each.is_reference else ""
-            yield name, work, f"{rate:,.0f}", of_first, of_reference, *_costs(phases)
+            yield {
+                "layout": each.layout,
+                "work": work,
+                "is_reference": each.is_reference,
+                "rate": rate,
+                "of_first": rate / first,
+                "of_reference": rate / reference if reference else None,
+                **_costs(phases),
+            }
 
 
 def _rate(phases: Sequence[Phase[Sample]]) -> float:
     return statistics.median(sum(one.rate for one in phase.rounds) for phase in phases)
 
 
-def _costs(phases: Sequence[Phase[Sample]]) -> tuple[str, ...]:
+def _costs(phases: Sequence[Phase[Sample]]) -> dict[str, float | None]:
     rounds: list[Round] = [one for phase in phases for one in phase.rounds]
     times = sorted(nanoseconds / 1e6 for one in rounds for nanoseconds in one.nanoseconds)
     units = max(1, len(times))
     seconds = sum(phase.rounds[0].seconds for phase in phases)
-    fairness = [
-        min(len(one.nanoseconds) for one in phase.rounds) / max(len(one.nanoseconds) for one in phase.rounds)
-        for phase in phases
-    ]
+    counts = [[len(one.nanoseconds) for one in phase.rounds] for phase in phases]
 
     def increase(name: str) -> float:
         return sum(phase.after.metrics.get(name, 0) - phase.before.metrics.get(name, 0) for phase in phases)
@@ -205,19 +205,20 @@ def _costs(phases: Sequence[Phase[Sample]]) -> tuple[str, ...]:
     services = sum(phase.after.services - phase.before.services for phase in phases)
     database = sum(phase.after.database - phase.before.database for phase in phases)
     commits = increase("plimsoll_batch_commands_count")
-    return (
-        f"{1e6 * services / units:,.0f} µs",
-        f"{1e6 * database / units:,.0f} µs",
-        f"{statistics.median(times):.2f} ms" if times else "",
-        f"{quantile(times, 0.99):.2f} ms" if times else "",
-        f"{min(fairness):.2f}",
-        f"{100 * increase('plimsoll_head_held_seconds_sum') / seconds:.0f} %" if commits else "",
-        f"{increase('plimsoll_batch_commands_sum') / commits:.2f}" if commits else "",
-        f"{increase('plimsoll_followed_changes_total') / units:.2f}" if commits else "",
-    )
+    return {
+        "services_us": 1e6 * services / units,
+        "database_us": 1e6 * database / units,
+        "clients_us": 1e6 * sum(one.client_seconds for one in rounds) / units,
+        "p50_ms": statistics.median(times) if times else None,
+        "p99_ms": quantile(times, 0.99) if times else None,
+        "fairness": min(min(each) / max(1, *each) for each in counts),
+        "head_held": increase("plimsoll_head_held_seconds_sum") / seconds if commits else None,
+        "per_commit": increase("plimsoll_batch_commands_sum") / commits if commits else None,
+        "followed": increase("plimsoll_followed_changes_total") / units if commits else None,
+    }
 
 
-def _follow_cost(site: Site, rows: Rows, seconds: float) -> float:
+def _follow_cost(site: Site, rows: Rows, seconds: float) -> dict[str, float]:
     """Return the processor time of a service per claim that is made at another service and that it follows.
 
     It has a client that reads at a steady pace. The processor time of these reads is measured without claims first.
@@ -229,13 +230,16 @@ def _follow_cost(site: Site, rows: Rows, seconds: float) -> float:
         def clients(number: int) -> Iterator[Unit]:
             return (claims(rows) if number else reader)(number)
 
-        def sample() -> tuple[float, float]:
-            done = dict(_metrics(following.port)).get("plimsoll_followed_changes_total", 0.0)
-            return following.processor_seconds(), done
+        def sample() -> tuple[float, float, float]:
+            metrics = dict(_metrics(following.port))
+            changes, times = (
+                metrics[f"plimsoll_{name}"] for name in ("followed_changes_total", "follow_seconds_count")
+            )
+            return following.processor_seconds(), changes, times
 
         ports = (following.port, *[claiming.port] * CLAIMING_CLIENTS)
         quiet = drive_processes(ports, clients, 1, seconds, sample)
         busy = drive_processes(ports, clients, len(ports), seconds, sample)
-    claimed = busy.after[1] - busy.before[1]
-    used = (busy.after[0] - busy.before[0]) - (quiet.after[0] - quiet.before[0])
-    return used / max(1.0, claimed)
+    used, changes, times = (after - before for before, after in zip(busy.before, busy.after, strict=True))
+    used -= quiet.after[0] - quiet.before[0]
+    return {"us": 1e6 * used / max(1.0, changes), "per_read": changes / max(1.0, times)}

@@ -200,9 +200,7 @@ class Plimsoll(Service):
         self.run(*self._plimsoll, "db", "sync")
 
     def environment(self) -> dict[str, str]:
-        return super().environment() | {
-            "PYTHONPATH": str(self._checkout / "src")
-        }
+        return super().environment() | {"PYTHONPATH": str(self._checkout / "src")}
 
     @property
     def _plimsoll(self) -> list[str]:

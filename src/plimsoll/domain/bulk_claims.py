@@ -9,11 +9,12 @@ changes this way. Effects are given as plain values, so that no object has to be
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.usage import CONSUMERS, Usages, with_sums_added
+from plimsoll.domain.values import with_fields
 from plimsoll.domain.world import World
 
 Allocations = Sequence[tuple[str, str, int]]
@@ -56,16 +57,20 @@ class BulkClaims:
         """Return the world after all effects, and the uuids of the providers that they changed."""
         world = self._world
         changed: dict[str, Provider] = {}
-        for uuid, used in self._used.items():
-            if uuid in world.providers:  # else it was removed; `db verify` reports its allocations
-                changed[uuid] = replace(world.providers[uuid], used=_checked(used))
-        for uuid, (generation, at) in self._generations.items():
-            provider = changed.get(uuid) or world.providers[uuid]
-            changed[uuid] = replace(provider, generation=generation, modified_at=datetime.fromisoformat(at))
         providers = world.providers
+        for uuid in self._used.keys() | self._generations.keys():
+            if uuid not in providers:  # it was removed; `db verify` reports its allocations
+                continue
+            fields: dict[str, Any] = {}
+            if uuid in self._used:
+                fields["used"] = _checked(self._used[uuid])
+            if uuid in self._generations:
+                generation, at = self._generations[uuid]
+                fields |= {"generation": generation, "modified_at": datetime.fromisoformat(at)}
+            changed[uuid] = with_fields(providers[uuid], **fields)
         for uuid, provider in changed.items():
             providers = providers.insert(uuid, provider)
-        return replace(world, providers=providers, usages=self._usages()), {*changed}
+        return with_fields(world, providers=providers, usages=self._usages()), {*changed}
 
     def _add(self, allocations: Allocations, sign: int, owner: Owner | None) -> None:
         all_used, providers = self._used, self._world.providers
