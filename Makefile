@@ -18,7 +18,7 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotat
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test deployments cloud nova check conformance differential audit faults fuzz openapi bench bench-quick lint format types docs lock clean
+.PHONY: help install run run-demo test deployments cloud nova check conformance differential audit faults fuzz openapi bench bench-quick lint format types docs lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -27,6 +27,9 @@ install: .venv/.installed ## make .venv with Plimsoll and everything to work on 
 
 run: .venv/.serving ## serve on http://127.0.0.1:8778, development auth, database under ./var
 	$(BIN)/plimsoll serve --dev
+
+run-demo: .venv/.serving ## the same with a made-up cloud and live traffic, database ./var/demo.sqlite (HOSTS=10000 RATE=20 PORT=8778)
+	$(BIN)/plimsoll demo --serve --live --hosts $(or $(HOSTS),500) --rate $(or $(RATE),5) --port $(or $(PORT),8778)
 
 test: .venv/.installed .venv-reference/.installed ## all tests, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
 	@$(DATABASES); failed=0; \
