@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.status import Status
 
-from plimsoll.cli.demo_service import service_beside, service_in_process
+from plimsoll.cli.demo_service import UNTYPED_VERSION, service_beside, service_in_process
 from plimsoll.cli.service_options import asks_service
 from plimsoll.client import Target, connect
 from plimsoll.demo.cloud import LARGEST, Cloud, plan_cloud
@@ -118,6 +118,7 @@ def _place(target: Target, is_served: bool, port: int) -> Iterator[_Place]:
         sender = http_sender(
             url,
             client.token,
+            UNTYPED_VERSION,
             verify=not target.insecure,
             cacert=target.cacert,
             seconds=target.timeout_seconds,

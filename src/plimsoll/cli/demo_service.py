@@ -20,6 +20,7 @@ from wsgiref.types import WSGIApplication
 
 import click
 
+from plimsoll.api.placement.features import Feature, version_text
 from plimsoll.cli.development import STATE_VARIABLE, set_development_defaults
 from plimsoll.cli.settings import Program, one_line_errors
 from plimsoll.client.target import DEVELOPMENT_TOKEN
@@ -28,6 +29,8 @@ from plimsoll.demo.sender import Sender, http_sender
 
 DEMO_FILE, DEMO_LOG = "demo.sqlite", "demo.log"
 """The database and the log of --serve, beside that of `plimsoll serve --dev`, which stays as it is."""
+UNTYPED_VERSION = f"placement {version_text(Feature.CONSUMER_TYPES.minor - 1)}"
+"""The last version in which consumers have no type."""
 START_SECONDS = 60
 STOP_SECONDS = 30
 
@@ -58,12 +61,11 @@ def sender_to(application: WSGIApplication) -> Sender:
             "QUERY_STRING": query,
             "SERVER_NAME": "localhost",
             "SERVER_PORT": "80",
-            "SERVER_PROTOCOL": "HTTP/1.1",
+            "SERVER_PROTOCOL": "HTTP/2",
             "REMOTE_ADDR": "127.0.0.1",
             "CONTENT_TYPE": headers.get("content-type", ""),
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_X_AUTH_TOKEN": DEVELOPMENT_TOKEN,
-            "wsgi.version": (1, 0),
             "wsgi.url_scheme": "http",
             "wsgi.input": io.BytesIO(body),
             "wsgi.errors": sys.stderr,
@@ -81,7 +83,7 @@ def sender_to(application: WSGIApplication) -> Sender:
                 chunks.close()
         return int(status[0][:3]), received
 
-    return Sender(send)
+    return Sender(send, UNTYPED_VERSION)
 
 
 @contextlib.contextmanager
@@ -96,7 +98,7 @@ def service_beside(port: int) -> Iterator[tuple[Sender, str]]:
         process = subprocess.Popen(command, stdout=output, stderr=output)  # noqa: S603 - our own command
     try:
         _wait_until_ready(process, url, log)
-        yield http_sender(url, lambda: DEVELOPMENT_TOKEN), url
+        yield http_sender(url, lambda: DEVELOPMENT_TOKEN, UNTYPED_VERSION), url
     finally:
         if process.poll() is None:
             process.terminate()

@@ -20,6 +20,7 @@ from rich.markup import escape
 
 import plimsoll
 from plimsoll.access.loopback import is_loopback
+from plimsoll.api.console.files import INDEX, STATIC
 from plimsoll.cli import config_lint, sd_notify
 from plimsoll.cli.development import set_development_defaults
 from plimsoll.cli.metrics_directory import metrics_directory
@@ -183,6 +184,9 @@ def _print_banner(conf: cfg.ConfigOpts, listen: Listen, where: str, identity: st
     console.print(f"  database  {escape(where)}{durable}")
     console.print(f"  workers   {workers}")
     console.print(f"  identity  {escape(identity)}")
+    if conf.plimsoll.console:
+        is_built = (STATIC / INDEX).is_file()
+        console.print(f"  console   {url}/console/" + ("" if is_built else " (not built: `make console`)"))
     if conf.api.auth_strategy == "noauth2":
         console.print("Try")
         console.print(f"  curl -s -H 'x-auth-token: admin' {url}/resource_providers")

@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from plimsoll.demo.hardware import DISABLED, GOLD, KINDS, LICENSED, HostKind, MadeUpHost, Node, Slot
+from plimsoll.demo.hardware import DISABLED, GOLD, KINDS, LICENSED, HostKind, HostPlan, MadeUpHost, Node
 from plimsoll.demo.naming import PROJECTS, Naming
 
 ZONES = "abc"
@@ -77,7 +77,7 @@ def _hosts(
         aggregates = [naming.aggregate(ZONE_LABELS[zone], 0), pools[pod].aggregates[0]]
         if source.random() < DEDICATED_SHARE:
             aggregates.append(naming.aggregate(DEDICATED_LABEL, 0))
-        slot = Slot(
+        plan = HostPlan(
             naming,
             naming.host(kind.name, zone, number),
             tuple(aggregates),
@@ -85,7 +85,7 @@ def _hosts(
             not shares,
             source,
         )
-        nodes = tuple(kind.build(slot))
+        nodes = tuple(kind.build(plan))
         if kind.name == "cmp" and source.random() < BARE_SHARE:
             nodes = (_without_inventory(nodes[0]),)
         fill = 1.0 if GOLD in nodes[0].inventories else _fill(source, loads[pod])

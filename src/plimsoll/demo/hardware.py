@@ -38,7 +38,7 @@ GIB = 1024
 """In MEMORY_MB."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Node:
     """A provider to create."""
 
@@ -66,7 +66,7 @@ class MadeUpHost:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class HostPlan:
     """The place of a host in the cloud, from which its tree is built."""
 
     naming: Naming
@@ -98,22 +98,22 @@ def memory(gibibytes: int, reserved: int = 8) -> Inventories:
     return {"MEMORY_MB": {"total": gibibytes * GIB, "reserved": reserved * GIB}}
 
 
-def _general(slot: Slot) -> Iterator[Node]:
-    cores, gibibytes = slot.source.choice(((64, 256), (96, 384), (128, 512)))
-    yield slot.root(processors(cores) | memory(gibibytes) | slot.disk(cores * 30))
+def _general(plan: HostPlan) -> Iterator[Node]:
+    cores, gibibytes = plan.source.choice(((64, 256), (96, 384), (128, 512)))
+    yield plan.root(processors(cores) | memory(gibibytes) | plan.disk(cores * 30))
 
 
-def _large_memory(slot: Slot) -> Iterator[Node]:
-    yield slot.root(processors(128, 2.0) | memory(2048, 16) | slot.disk(7600), NVME)
+def _large_memory(plan: HostPlan) -> Iterator[Node]:
+    yield plan.root(processors(128, 2.0) | memory(2048, 16) | plan.disk(7600), NVME)
 
 
-def _pinned(slot: Slot) -> Iterator[Node]:
+def _pinned(plan: HostPlan) -> Iterator[Node]:
     """Yield a host with dedicated processors and huge pages per NUMA node."""
-    root = slot.root(slot.disk(3800), NVME)
+    root = plan.root(plan.disk(3800), NVME)
     yield root
     for number in range(2):
         shared = processors(8) if number == 0 else {}
-        yield slot.child(
+        yield plan.child(
             root,
             f"_NUMA{number}",
             {"PCPU": {"total": 48, "max_unit": 48}} | shared | memory(192, 4),
@@ -121,32 +121,32 @@ def _pinned(slot: Slot) -> Iterator[Node]:
         )
 
 
-def _accelerated(slot: Slot) -> Iterator[Node]:
+def _accelerated(plan: HostPlan) -> Iterator[Node]:
     """Yield a host with eight GPUs as PCI devices, each a provider, and two accelerators for compression."""
-    root = slot.root(processors(192, 1.0) | memory(1536, 16) | slot.disk(15000), RDMA, NVME)
+    root = plan.root(processors(192, 1.0) | memory(1536, 16) | plan.disk(15000), RDMA, NVME)
     yield root
     for number in range(8):
-        yield slot.child(
+        yield plan.child(
             root, f"_0000:{0x1B + 16 * number:02x}:00.0", {GPU: _one()}, "COMPUTE_MANAGED_PCI_DEVICE"
         )
-    yield slot.child(
+    yield plan.child(
         root, "_0000:e8:00.0", {QAT: {"total": 16, "max_unit": 16}}, "COMPUTE_MANAGED_PCI_DEVICE"
     )
 
 
-def _desktops(slot: Slot) -> Iterator[Node]:
+def _desktops(plan: HostPlan) -> Iterator[Node]:
     """Yield a host with virtual GPUs for desktops."""
-    root = slot.root(processors(64, 2.0) | memory(768) | slot.disk(3800), LICENSED)
+    root = plan.root(processors(64, 2.0) | memory(768) | plan.disk(3800), LICENSED)
     yield root
     for number in range(4):
         inventory = {"VGPU": {"total": 16, "max_unit": 1}}
-        yield slot.child(root, f"_pci_0000_{0x41 + number:02x}_00_0", inventory, PROFILE)
+        yield plan.child(root, f"_pci_0000_{0x41 + number:02x}_00_0", inventory, PROFILE)
 
 
-def _network(slot: Slot) -> Iterator[Node]:
+def _network(plan: HostPlan) -> Iterator[Node]:
     """Yield a host with guaranteed bandwidth, as neutron's agent for SR-IOV reports it: a tree of three levels."""
-    root = slot.root(processors(96, 2.0) | memory(384) | slot.disk(1900))
-    agent = slot.child(root, ":NIC Switch agent", {})
+    root = plan.root(processors(96, 2.0) | memory(384) | plan.disk(1900))
+    agent = plan.child(root, ":NIC Switch agent", {})
     yield root
     yield agent
     for port in ("ens1f0np0", "ens1f1np1"):
@@ -156,13 +156,13 @@ def _network(slot: Slot) -> Iterator[Node]:
             "NET_BW_EGR_KILOBIT_PER_SEC": dict(bandwidth),
             "NET_BW_IGR_KILOBIT_PER_SEC": dict(bandwidth),
         }
-        yield slot.child(agent, f":{port}", inventories, PHYSNET, VNIC)
+        yield plan.child(agent, f":{port}", inventories, PHYSNET, VNIC)
 
 
-def _bare_metal(slot: Slot) -> Iterator[Node]:
-    resource_class = GOLD if slot.source.random() < 0.4 else SILVER
-    uuid = slot.naming.uuid(slot.name)
-    yield Node(uuid, slot.name, None, {resource_class: _one()}, slot.traits, slot.aggregates)
+def _bare_metal(plan: HostPlan) -> Iterator[Node]:
+    resource_class = GOLD if plan.source.random() < 0.4 else SILVER
+    uuid = plan.naming.uuid(plan.name)
+    yield Node(uuid, plan.name, None, {resource_class: _one()}, plan.traits, plan.aggregates)
 
 
 def _one() -> dict[str, Any]:
@@ -174,7 +174,7 @@ class HostKind:
     name: str
     share: float
     """Of all hosts."""
-    build: Callable[[Slot], Iterator[Node]]
+    build: Callable[[HostPlan], Iterator[Node]]
     shares_storage: float
     """The share of these hosts without a disk of their own."""
 

@@ -54,7 +54,7 @@ PROJECTS = [
     "gateway",
     "vpn",
 ]
-"""The ids of the projects. Keystone's ids are random; words can be told apart on a page."""
+"""The ids of the projects. Keystone's ids are random; words are easier to distinguish on a page."""
 
 USERS = [
     "ada",

@@ -16,7 +16,7 @@ from plimsoll.client.errors import ClientFailure, UnreachableService, one_line, 
 
 CONNECTIONS = 32
 """Requests at a time while the cloud is written: writes that wait together share a commit."""
-MICROVERSION = "placement 1.39"
+MICROVERSION = "placement latest"
 _RETRIES = 3
 
 SendRequest = Callable[[str, str, bytes, dict[str, str]], tuple[int, bytes]]
@@ -28,6 +28,8 @@ class Sender:
     """Requests as documents, with the error of a refused one as an exception."""
 
     send: SendRequest
+    untyped_version: str
+    """The value of the version header for claims of consumers without a type."""
 
     def call(
         self, method: str, path: str, document: Any = None, headers: dict[str, str] | None = None
@@ -58,6 +60,7 @@ class Sender:
 def http_sender(
     url: str,
     token: Callable[[], str],
+    untyped_version: str,
     *,
     verify: bool = True,
     cacert: str | None = None,
@@ -91,7 +94,7 @@ def http_sender(
             raise UnreachableService(f"{base} cannot be reached: {_cause(error)}") from error
         return answer.status, answer.data
 
-    return Sender(send)
+    return Sender(send, untyped_version)
 
 
 def _cause(error: urllib3.exceptions.HTTPError) -> str:

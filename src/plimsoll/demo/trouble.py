@@ -17,7 +17,7 @@ HOSTS_PER_SHRUNK = 40
 """One of so many hosts that could be over-full is."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shrunk:
     """A provider whose inventories are replaced by smaller ones."""
 

@@ -18,7 +18,7 @@ Free = dict[tuple[str, str], int]
 """The free amounts by provider and resource class."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Flavor:
     """A shape of instances: groups of resources, each of which one provider serves."""
 
@@ -67,7 +67,7 @@ _FAILED_PLACEMENTS = 4
 """Flavors that do not fit in succession until a host counts as full."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MadeUpConsumer:
     uuid: str
     project: str

@@ -25,8 +25,6 @@ Progress = Callable[[str, int, int], None]
 CLAIMS_PER_REQUEST = 200
 CLAIM_CONNECTIONS = 2
 """Requests with claims at a time: each is as large as a batch of the service."""
-OLD_MICROVERSION = "placement 1.37"
-"""The last one with consumers without a type."""
 
 
 def is_empty(sender: Sender) -> bool:
@@ -149,7 +147,7 @@ def _claim(sender: Sender, batch: list[MadeUpConsumer]) -> None:
     if batch[0].type is not None:
         sender.require("POST", "/allocations", document)
         return
-    headers = {"openstack-api-version": OLD_MICROVERSION}
+    headers = {"openstack-api-version": sender.untyped_version}
     sender.require("POST", "/allocations", document, headers)
 
 
