@@ -18,20 +18,23 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotat
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run run-demo test deployments cloud nova check conformance differential audit faults fuzz openapi bench bench-quick lint format types docs lock clean
+.PHONY: help install run run-demo console test test-browser deployments cloud nova check conformance differential audit faults fuzz openapi bench bench-quick lint format types docs lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 install: .venv/.installed ## make .venv with Plimsoll and everything to work on it
 
-run: .venv/.serving ## serve on http://127.0.0.1:8778, development auth, database under ./var
+run: .venv/.serving .console ## serve on http://127.0.0.1:8778, development auth, database under ./var
 	$(BIN)/plimsoll serve --dev
 
-run-demo: .venv/.serving ## the same with a made-up cloud and live traffic, database ./var/demo.sqlite (HOSTS=10000 RATE=20 PORT=8778)
+run-demo: .venv/.serving .console ## the same with a made-up cloud and live traffic, database ./var/demo.sqlite (HOSTS=10000 RATE=20 PORT=8778)
 	$(BIN)/plimsoll demo --serve --live --hosts $(or $(HOSTS),500) --rate $(or $(RATE),5) --port $(or $(PORT),8778)
 
-test: .venv/.installed .venv-reference/.installed ## all tests, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
+console: .venv/.serving ## build the web console into src/plimsoll/console_static; Node.js from PyPI if there is none
+	$(BIN)/python console/build.py
+
+test: .venv/.installed .venv-reference/.installed .console ## all tests, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
 	@$(DATABASES); failed=0; \
 	echo "== tests"; \
 	$(BIN)/python -m pytest -n $(WORKERS) --durations 10 --ignore tests/cloud --ignore tests/deploy || failed=1; \
@@ -115,8 +118,13 @@ lock: .venv/.installed ## write the lock files again (UPGRADE=--upgrade for the 
 	$(COMPILE) $(UPGRADE) --extra nova --output-file requirements-nova.lock pyproject.toml
 
 clean: ## remove what the other targets made, the database under ./var included
-	rm -rf .venv .venv-reference .venv-cloud .venv-nova var build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-reference .venv-cloud .venv-nova .venv-node console/node_modules src/plimsoll/console_static var build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The service runs without the console, so a build that fails stops nothing. The script compares the sources itself.
+.PHONY: .console
+.console: .venv/.serving
+	@$(BIN)/python console/build.py --optional
 
 # A stamp is written when an environment is complete, so an interrupted installation starts again.
 # .venv first gets what serving needs; the tools of development are added when a target needs them. The lock is complete,
