@@ -8,6 +8,7 @@ import { Empty, Link } from "./parts/basics";
 import { Header } from "./parts/header";
 import { Page } from "./parts/page";
 import { SignIn } from "./parts/sign-in";
+import { FindView } from "./views/find";
 import { FleetView } from "./views/fleet";
 
 export function App(): JSX.Element {
@@ -33,6 +34,7 @@ function Shell(): JSX.Element {
       <Switch>
         <Route path="/" component={FleetView} />
         <Route path="/fleet" component={FleetView} />
+        <Route path="/find" component={FindView} />
         <Route>
           <Page view="missing" title="No such page" state="empty">
             <Empty title="There is no page at this address">

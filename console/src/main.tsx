@@ -4,6 +4,7 @@ import "./styles/base.css";
 import "./styles/shell.css";
 import "./styles/parts.css";
 import "./styles/fleet.css";
+import "./styles/find.css";
 import { render } from "preact";
 import { loadSession } from "./api/session";
 import { App } from "./app";

@@ -75,10 +75,10 @@ function fleetHits(wanted: string, fleet: Fleet): Hit[] {
     hits.push({ kind: "Class", label: name, detail: "colour the map by it", to: `/?colour=${encodeURIComponent(name)}` });
   }
   for (const name of bestNames(traits, wanted, EACH)) {
-    hits.push({ kind: "Trait", label: name, detail: "find hosts with it", to: `/find?q=${encodeURIComponent(`required=${name}`)}` });
+    hits.push({ kind: "Trait", label: name, detail: "find hosts with it", to: `/find?resources=VCPU:1&required=${name}` });
   }
   for (const uuid of bestNames(aggregates, wanted, EACH)) {
-    hits.push({ kind: "Aggregate", label: uuid, detail: "find hosts in it", to: `/find?q=${encodeURIComponent(`member_of=${uuid}`)}` });
+    hits.push({ kind: "Aggregate", label: uuid, detail: "find hosts in it", to: `/find?resources=VCPU:1&member_of=${uuid}` });
   }
   return hits;
 }

@@ -10,6 +10,7 @@ import { SearchBox } from "./search-box";
 
 const PAGES: readonly (readonly [path: string, label: string, prefixes: readonly string[]])[] = [
   ["/", "Fleet", ["/fleet", "/providers"]],
+  ["/find", "Find a place", []],
 ];
 
 const LIVE: Readonly<Record<LiveState, readonly [label: string, about: string]>> = {

@@ -86,7 +86,9 @@ function ClassTable({ fleet: current, totals, stranded }: { fleet: Fleet; totals
                 reserved
               </span>
             </th>
-            <th scope="col">Allocated</th>
+            <th scope="col" colSpan={2}>
+              Allocated
+            </th>
             <th scope="col">Free</th>
             <th scope="col" title="The largest amount that one claim on one provider can have">
               Largest piece
@@ -114,7 +116,7 @@ function ClassTable({ fleet: current, totals, stranded }: { fleet: Fleet; totals
 
 function ClassRow({ name, load, stranded }: { name: string; load: ClassLoad | undefined; stranded: number }): JSX.Element | null {
   if (load === undefined) return null;
-  const optional = (value: number): JSX.Element => (value === 0 ? <span class="quiet">–</span> : <Amount of={name} value={value} />);
+  const optional = (value: number): JSX.Element => (value === 0 ? <span class="quiet none">–</span> : <Amount of={name} value={value} />);
   return (
     <tr data-class={name}>
       <th scope="row">
@@ -126,11 +128,9 @@ function ClassRow({ name, load, stranded }: { name: string; load: ClassLoad | un
       <td class="load-bar-cell">
         <LoadBar of={name} load={load} size="large" />
       </td>
-      <td data-label="Allocated" data-figure="used" class="allocated">
-        <strong class="share">{percent(load.used, load.capacity)}</strong>
-        <span>
-          <Amount of={name} value={load.used} /> <span class="quiet">of</span> <Amount of={name} value={load.capacity} label="capacity" />
-        </span>
+      <td class="share">{percent(load.used, load.capacity)}</td>
+      <td data-figure="used" class="allocated">
+        <Amount of={name} value={load.used} /> <span class="quiet">of</span> <Amount of={name} value={load.capacity} label="capacity" />
       </td>
       <td data-label="Free" data-figure="free">
         <Amount of={name} value={load.free} />

@@ -34,7 +34,7 @@ export function RecentUnplaced(): JSX.Element {
         <ul class="unplaced-short">
           {list.value.unplaced.map((entry) => (
             <li key={`${entry.project} ${entry.query} ${entry.microversion}`}>
-              <Link to={`/find?q=${encodeURIComponent(entry.query)}`} title={entry.summary}>
+              <Link to={`/find?${entry.query}`} title={entry.summary}>
                 <span class="unplaced-line">
                   <Verdict verdict={entry.verdict} /> <code>{entry.reason}</code>
                   <span class="quiet">
