@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from datetime import timedelta
 from functools import partial
 from wsgiref.types import WSGIApplication
 
@@ -22,6 +23,7 @@ from plimsoll.config.database_url import open_database
 from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.pruner import Retention
 from plimsoll.ledger.unplaced_writer import UnplacedLimits, UnplacedWriter
 from plimsoll.metrics import DIRECTORY_VARIABLE, NO_METRICS, Metrics
 from plimsoll.monitoring.counters import PrometheusMetrics
@@ -52,9 +54,14 @@ def open_placement(
     database = open_database(conf, runtime=runtime, metrics=metrics)
     try:
         prepare_database(conf, database)
-        settings, keep = settings_from(conf), conf.plimsoll.change_log_keep
+        settings = settings_from(conf)
         ledger = Ledger(
-            database, runtime=runtime, fast_paths=settings.fast_paths, change_log_keep=keep, metrics=metrics
+            database,
+            runtime=runtime,
+            fast_paths=settings.fast_paths,
+            retention=_retention(conf),
+            max_subscribers=conf.plimsoll.max_subscribers,
+            metrics=metrics,
         )
         placement = Placement(ledger, settings, unplaced=_unplaced_writer(conf, database), metrics=metrics)
         standards.synchronise(placement)
@@ -64,6 +71,11 @@ def open_placement(
     if conf.plimsoll.verify_interval:
         Audit(ledger, conf.plimsoll.verify_interval, metrics).start()
     return placement
+
+
+def _retention(conf: cfg.ConfigOpts) -> Retention:
+    days = conf.plimsoll.change_log_keep_days
+    return Retention(conf.plimsoll.change_log_keep, timedelta(days=days) if days else None)
 
 
 def _unplaced_writer(conf: cfg.ConfigOpts, database: Database) -> UnplacedWriter | None:

@@ -157,9 +157,11 @@ V1_RULES: tuple[policy.DocumentedRuleDefault, ...] = (
     _v1_rule("consumers:show", "Show a consumer with its allocations.", "GET /consumers/{uuid}"),
     _v1_rule("usage:show", "Show capacity and usage per resource class.", "GET /usage"),
     _v1_rule("fit:show", "Show how many instances of a shape still fit.", "GET /fit"),
+    _v1_rule("changes:list", "List changes, with what was before and after.", "GET /changes"),
     _v1_rule(
         "projects:all",
         "See consumers, searches and usage of all projects. Other readers see those of their own project.",
+        "GET /changes",
         "GET /explain",
         "GET /unplaced",
         "GET /consumers",

@@ -113,7 +113,7 @@ def make_app(
         app = record_peer_address(HTTPProxyToWSGI(app, conf))
     # With a prefix, the server or proxy in front may have removed it from the path already.
     immediate = dispatch.immediate_paths | {prefix + path for path in dispatch.immediate_paths}
-    return Application(outermost(app), longest_body, immediate, placement.metrics)
+    return Application(outermost(app), longest_body, immediate, placement.metrics, placement.ledger.feed.stop)
 
 
 class Application(Drain):
@@ -125,8 +125,10 @@ class Application(Drain):
         longest_body: int,
         immediate_paths: Collection[str],
         metrics: Metrics = NO_METRICS,
+        end_waits: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(app, longest_body)
+        self.end_waits = end_waits
         self.immediate_paths = immediate_paths
         self._metrics = metrics
 

@@ -128,7 +128,23 @@ PLIMSOLL_OPTS = [
         "change_log_keep",
         default=100_000,
         min=1,
-        help="How many changes the change log keeps. A worker that is further behind reloads everything.",
+        help="How many changes the change log keeps, for /plimsoll/v1/changes and for workers that follow it. A worker that"
+        " is further behind reloads everything.",
+    ),
+    cfg.FloatOpt(
+        "change_log_keep_days",
+        default=0,
+        min=0,
+        max=36_500,
+        help="Changes that are older than so many days are removed from the change log; 0 for no such limit. The newest"
+        " 1000 changes stay.",
+    ),
+    cfg.IntOpt(
+        "max_subscribers",
+        default=2_000,
+        min=0,
+        help="Clients that wait for changes, by `wait` or as a stream of /plimsoll/v1/changes, at one worker process at the"
+        " same time. More get a 503.",
     ),
     cfg.IntOpt(
         "unplaced_keep",

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from plimsoll.ledger.follow import follow
 from plimsoll.ledger.full_load import load_snapshot
 from plimsoll.ledger.response_cache import ResponseCache
+from plimsoll.ledger.restores import EpochRenewer
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.metrics import Metrics
 from plimsoll.runtime.base import Runtime
@@ -78,6 +79,7 @@ class CurrentSnapshot:
         self._metrics = metrics
         self._responses = responses
         self._semantics = database.semantics()
+        self._renewer = EpochRenewer(database)
         self.publish_lock = threading.Lock()
         """Held while the newest snapshot is being replaced. Readers that see a newer head wait for it, instead of
         following the change log themselves."""
@@ -121,6 +123,11 @@ class CurrentSnapshot:
             self._metrics.changes_followed(head.seq - before.head.seq, seconds)
         else:
             self._metrics.full_load_done(seconds)
+            # The same epoch with another history: the database was restored from a backup of this one.
+            if followed.origin.epoch == before.origin.epoch and changes.is_other_history(
+                conn, before.head, head
+            ):
+                self._renewer.start(before.origin.epoch)
         return followed
 
     def reload(self) -> None:

@@ -129,6 +129,8 @@ def test_our_own_options_have_these_defaults() -> None:
     assert dict(loader.load().plimsoll) == {
         "max_body_bytes": 10 * 1024 * 1024,
         "change_log_keep": 100_000,
+        "change_log_keep_days": 0,
+        "max_subscribers": 2_000,
         "causal_reads": True,
         "verify_interval": 300,
         "prefix": "",
