@@ -37,12 +37,15 @@ console: .venv/.serving ## build the web console into src/plimsoll/console_stati
 test: .venv/.installed .venv-reference/.installed .console ## all tests, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
 	@$(DATABASES); failed=0; \
 	echo "== tests"; \
-	$(BIN)/python -m pytest -n $(WORKERS) --durations 10 --ignore tests/cloud --ignore tests/deploy || failed=1; \
+	$(BIN)/python -m pytest -n $(WORKERS) --durations 10 --ignore tests/cloud --ignore tests/deploy --ignore tests/browser || failed=1; \
 	for db in $$dbs; do \
 		echo "== conformance on $$db: the reference's own cases, against Plimsoll"; \
 		$(REFERENCE)/python -m tests.conformance --database $$db --jobs $(JOBS) || failed=1; \
 	done; \
 	exit $$failed
+
+test-browser: .venv/.installed .console ## the web console in a real Chromium; pictures of each view in ./var/pictures
+	@if $(BIN)/python -m tests.browser.chromium; then $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -rs tests/browser; fi
 
 deployments: .venv/.installed ## the examples of deploy/, started
 	$(BIN)/python -m pytest -n $(WORKERS) tests/deploy
