@@ -6,10 +6,17 @@ import { Route, Router, Switch, useLocation } from "wouter-preact";
 import { basePath } from "./lib/navigation";
 import { Empty, Link } from "./parts/basics";
 import { Header } from "./parts/header";
+import { MomentBar } from "./parts/moment-bar";
 import { Page } from "./parts/page";
 import { SignIn } from "./parts/sign-in";
+import { ConsumerView } from "./views/consumer";
+import { ConsumersView } from "./views/consumers";
 import { FindView } from "./views/find";
 import { FleetView } from "./views/fleet";
+import { HistoryView } from "./views/history";
+import { ProjectsView, ProjectView } from "./views/projects";
+import { ProviderView } from "./views/provider";
+import { UnplacedView } from "./views/unplaced";
 
 export function App(): JSX.Element {
   return (
@@ -31,10 +38,18 @@ function Shell(): JSX.Element {
         Skip to the content
       </a>
       <Header />
+      <MomentBar />
       <Switch>
         <Route path="/" component={FleetView} />
         <Route path="/fleet" component={FleetView} />
         <Route path="/find" component={FindView} />
+        <Route path="/providers/:uuid" component={ProviderView} />
+        <Route path="/unplaced" component={UnplacedView} />
+        <Route path="/consumers" component={ConsumersView} />
+        <Route path="/consumers/:uuid" component={ConsumerView} />
+        <Route path="/projects" component={ProjectsView} />
+        <Route path="/projects/:id" component={ProjectView} />
+        <Route path="/history" component={HistoryView} />
         <Route>
           <Page view="missing" title="No such page" state="empty">
             <Empty title="There is no page at this address">

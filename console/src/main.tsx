@@ -5,6 +5,7 @@ import "./styles/shell.css";
 import "./styles/parts.css";
 import "./styles/fleet.css";
 import "./styles/find.css";
+import "./styles/pages.css";
 import { render } from "preact";
 import { loadSession } from "./api/session";
 import { App } from "./app";

@@ -2,7 +2,7 @@
 
 /** Requests to the service: token, moment in time, errors as values with the words of the service. */
 
-import { currentToken, requestSignIn } from "./session";
+import { currentToken, requestSignIn, sessionReady } from "./session";
 
 export type Params = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
 
@@ -92,6 +92,8 @@ async function errorOf(response: Response): Promise<ApiError> {
 /** GET with an etag. A 401 opens the sign-in form, and the request is repeated after it. */
 export async function getIfChanged<T>(path: string, params: Params = {}, options: Options = {}): Promise<Received<T>> {
   const url = address(path, params);
+  await sessionReady;
+  options.signal?.throwIfAborted();
   for (;;) {
     const used = currentToken();
     const response = await send(url, options);

@@ -55,6 +55,10 @@ export function currentToken(): string | null {
 
 const base = document.baseURI;
 
+let ready: () => void = () => undefined;
+/** Resolved when it is known how one signs in: no request is sent before. */
+export const sessionReady = new Promise<void>((resolve) => (ready = resolve));
+
 /** Read how one signs in here. On Vite's own server without the route: development auth. */
 export async function loadSession(): Promise<void> {
   try {
@@ -67,6 +71,7 @@ export async function loadSession(): Promise<void> {
   }
   sessionInfo.value ??= import.meta.env.DEV ? { sign_in: "none", token: "admin" } : { sign_in: "keystone" };
   if (sessionInfo.value.sign_in === "keystone" && signedIn.value === null) signInReason.value = "";
+  ready();
 }
 
 /** Wait until the viewer has signed in with another token than `refused`. */

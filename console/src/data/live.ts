@@ -29,6 +29,7 @@ export const paused = signal(false);
 const WAIT_SECONDS = 25;
 const WAIT_SECONDS_IF_HIDDEN_CHANGES = 4;
 const PAUSE_BETWEEN_POLLS = 250;
+const PAUSE_WITHOUT_WAIT = 900;
 const POLL_EVERY = 3000;
 const RETRY_FIRST = 500;
 const RETRY_MOST = 15_000;
@@ -75,12 +76,17 @@ async function loadAll(abort: AbortSignal): Promise<void> {
 async function follow(abort: AbortSignal): Promise<boolean> {
   let since = fleet.value?.revision ?? "";
   let hidden = false;
+  let canWait = true;
   for (;;) {
     let list: ChangeList;
     try {
-      const wait = hidden ? WAIT_SECONDS_IF_HIDDEN_CHANGES : WAIT_SECONDS;
+      const wait = !canWait ? null : hidden ? WAIT_SECONDS_IF_HIDDEN_CHANGES : WAIT_SECONDS;
       list = await get<ChangeList>("plimsoll/v1/changes", { since, wait, limit: 1000 }, { signal: abort });
     } catch (error) {
+      if (error instanceof ApiError && error.status === 400 && canWait) {
+        canWait = false;
+        continue;
+      }
       if (error instanceof ApiError && (error.status === 404 || error.status === 403)) return false;
       if (error instanceof ApiError && error.status === 410) {
         await loadAll(abort);
@@ -108,7 +114,7 @@ async function follow(abort: AbortSignal): Promise<boolean> {
       await loadAll(abort);
       headRevision.value = list.revision;
     }
-    if (!list.more) await sleep(PAUSE_BETWEEN_POLLS, abort);
+    if (!list.more) await sleep(canWait ? PAUSE_BETWEEN_POLLS : PAUSE_WITHOUT_WAIT, abort);
   }
 }
 

@@ -7,10 +7,6 @@ import { useLocation, useSearch } from "wouter-preact";
 
 export const basePath = new URL(document.baseURI).pathname.replace(/\/$/, "");
 
-export const providerPath = (uuid: string): string => `/providers/${encodeURIComponent(uuid)}`;
-export const consumerPath = (uuid: string): string => `/consumers/${encodeURIComponent(uuid)}`;
-export const projectPath = (id: string): string => `/projects/${encodeURIComponent(id)}`;
-
 /** The parameter that every link keeps: the moment in time. */
 const KEPT = "at";
 

@@ -4,7 +4,7 @@
 
 import type { Fleet } from "../data/fleet";
 import { isUuid } from "./names";
-import { consumerPath, projectPath, providerPath } from "./navigation";
+import { consumerPath, projectPath, providerPath } from "./paths";
 
 export interface Hit {
   kind: string;

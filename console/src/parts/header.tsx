@@ -6,11 +6,15 @@ import { sessionInfo, signedIn, signOut } from "../api/session";
 import { headRevision, liveState, moment, paused, type LiveState } from "../data/live";
 import { switchTheme, theme } from "../lib/theme";
 import { Link, Mark } from "./basics";
+import { sliderOpen } from "./moment-bar";
 import { SearchBox } from "./search-box";
 
 const PAGES: readonly (readonly [path: string, label: string, prefixes: readonly string[]])[] = [
   ["/", "Fleet", ["/fleet", "/providers"]],
   ["/find", "Find a place", []],
+  ["/unplaced", "Unplaced", []],
+  ["/consumers", "Consumers", ["/consumers", "/projects"]],
+  ["/history", "History", []],
 ];
 
 const LIVE: Readonly<Record<LiveState, readonly [label: string, about: string]>> = {
@@ -45,6 +49,19 @@ export function Header(): JSX.Element {
         <SearchBox />
         <div class="header-tools">
           <LiveButton />
+          <button
+            type="button"
+            class="icon-button"
+            aria-label="Show a moment in the past"
+            title="Show a moment in the past"
+            aria-pressed={sliderOpen.value || moment.value !== null}
+            onClick={() => (sliderOpen.value = !sliderOpen.value)}
+          >
+            <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+              <path d="M2.8 5.2A6 6 0 1 1 2 8" />
+              <path d="M2.3 2.6v2.9h2.9M8 4.8V8l2.3 1.5" />
+            </svg>
+          </button>
           <button
             type="button"
             class="icon-button"

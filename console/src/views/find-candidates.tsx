@@ -8,7 +8,7 @@ import type { Candidate, Candidates } from "../api/types";
 import { fleet, moment } from "../data/live";
 import type { Loaded } from "../data/resource";
 import { shortId } from "../lib/names";
-import { providerPath } from "../lib/navigation";
+import { providerPath } from "../lib/paths";
 import type { Query } from "../lib/query";
 import { number, plural } from "../lib/units";
 import { Failure, Link, Loading } from "../parts/basics";

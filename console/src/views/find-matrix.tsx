@@ -4,7 +4,7 @@
 
 import type { JSX } from "preact";
 import type { Explanation } from "../api/types";
-import { providerPath } from "../lib/navigation";
+import { providerPath } from "../lib/paths";
 import { reasonWords } from "../lib/reasons";
 import { plural } from "../lib/units";
 import { Link } from "../parts/basics";
@@ -12,8 +12,7 @@ import { Link } from "../parts/basics";
 export function NearMisses({ explanation }: { explanation: Explanation }): JSX.Element | null {
   const { examples, clauses, more_hosts: more } = explanation;
   if (examples.length === 0) return null;
-  const numbers = new Set(examples.flatMap(({ obstacles }) => obstacles.map(({ clause }) => clause)));
-  const columns = clauses.filter(({ number }) => numbers.has(number));
+  const columns = clauses.filter(({ failed }) => failed > 0);
   return (
     <section class="panel" aria-labelledby="misses-title">
       <div class="panel-head">
@@ -51,6 +50,7 @@ export function NearMisses({ explanation }: { explanation: Explanation }): JSX.E
                     const text = failed.get(number);
                     return (
                       <td key={number} class={text === undefined ? "met" : "failed"} title={text ?? "met, or not asked"}>
+                        <i aria-hidden="true" />
                         <span class="visually-hidden">{text === undefined ? "met" : "fails"}</span>
                       </td>
                     );

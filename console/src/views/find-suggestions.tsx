@@ -4,7 +4,7 @@
 
 import type { JSX } from "preact";
 import type { Explanation } from "../api/types";
-import { consumerPath, providerPath } from "../lib/navigation";
+import { consumerPath, providerPath } from "../lib/paths";
 import { plural } from "../lib/units";
 import { Id, Link } from "../parts/basics";
 import { Resources } from "../parts/resources";

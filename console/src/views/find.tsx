@@ -43,12 +43,28 @@ export function FindView(): JSX.Element {
     navigate(`/find?${text}${at === null ? "" : `${text === "" ? "" : "&"}at=${encodeURIComponent(at)}`}`);
   };
   const asks = asksSomething(query);
+  const params = useMemo(() => paramsOf(query), [query]);
+  const refresh = headRevision.value;
+  const explanation = useDocument<Explanation>(asks ? "plimsoll/v1/explain" : null, { ...params, examples: NEAR_MISSES }, { refresh, every: 4000 });
+  const state = !asks ? "empty" : explanation.error !== null ? "error" : explanation.value === null ? "loading" : "ready";
   return (
-    <Page view="find" title="Find a place" subtitle="Which hosts could take this, and why not the others" state="ready" actions={asks ? <CopyAs query={query} /> : undefined}>
+    <Page view="find" title="Find a place" subtitle="Which hosts could take this, and why not the others" state={state} actions={asks ? <CopyAs query={query} /> : undefined}>
       <section class="panel" aria-label="Query">
         <Builder query={query} fleet={fleet.value} onChange={open} />
       </section>
-      {asks ? <Results query={query} onQuery={open} /> : <Begin />}
+      {!asks ? (
+        <Begin />
+      ) : explanation.error !== null ? (
+        <section class="panel">
+          <Failure error={explanation.error} what="an answer to this query" retry={explanation.reload} />
+        </section>
+      ) : explanation.value === null ? (
+        <section class="panel">
+          <Loading what="the explanation" lines={6} />
+        </section>
+      ) : (
+        <Results why={explanation.value} query={query} params={params} onQuery={open} />
+      )}
     </Page>
   );
 }
@@ -107,31 +123,24 @@ function paramsOf(query: Query): Record<string, string[]> {
   return params;
 }
 
-function Results({ query, onQuery }: { query: Query; onQuery: (query: Query) => void }): JSX.Element {
-  const params = useMemo(() => paramsOf(query), [query]);
+function Results({
+  why,
+  query,
+  params,
+  onQuery,
+}: {
+  why: Explanation;
+  query: Query;
+  params: Record<string, string[]>;
+  onQuery: (query: Query) => void;
+}): JSX.Element {
   const refresh = headRevision.value;
-  const explanation = useDocument<Explanation>("plimsoll/v1/explain", { ...params, examples: NEAR_MISSES }, { refresh, every: 4000 });
   const candidates = useDocument<Candidates>(
     "allocation_candidates",
     { ...params, limit: query.limit === null ? CANDIDATES : Math.min(query.limit, CANDIDATES) },
     { refresh, every: 4000, past: false },
   );
   const fit = useDocument<Fit>("plimsoll/v1/fit", params, { refresh, every: 8000 });
-  if (explanation.error !== null) {
-    return (
-      <section class="panel">
-        <Failure error={explanation.error} what="an answer to this query" retry={explanation.reload} />
-      </section>
-    );
-  }
-  const why = explanation.value;
-  if (why === null) {
-    return (
-      <section class="panel">
-        <Loading what="the explanation" lines={6} />
-      </section>
-    );
-  }
   const now = fit.value?.now;
   return (
     <>
