@@ -71,7 +71,7 @@ def _without_candidates(evaluation: Evaluation, clause: int | None) -> RowSet:
         return evaluation.hosts.all & ~evaluation.found
     if clause > len(evaluation.clauses):
         return NONE
-    left = [evaluation.hosts.all, *evaluation.left()]
+    left = [evaluation.hosts.all, *evaluation.left]
     return left[clause - 1] & ~left[clause]
 
 
