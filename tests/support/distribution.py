@@ -26,7 +26,7 @@ def unit_of(nodeid: str) -> str:
     return f"{module} on {engine[1]}" if engine else module
 
 
-class ByModuleAndEngine(LoadScopeScheduling):
+class ByModuleAndEngine(LoadScopeScheduling):  # type: ignore[misc]  # pytest-xdist has no types
     def __init__(self, config: pytest.Config, log: Any = None) -> None:
         config.option.loadscopereorder = False
         super().__init__(config, log)
