@@ -2,6 +2,8 @@
 
 """Select the engines that the tests run on, and list the excluded engines in the summary.
 
+With `-n` all tests of a module on one engine run in one process, so that each set-up runs once: see `distribution`.
+
 A test that uses `fast_paths` runs twice: with all fast paths, and with none. The marker `only_fast_paths` leaves out the
 second run.
 """
@@ -9,6 +11,7 @@ second run.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -25,6 +28,14 @@ def pytest_configure(config: pytest.Config) -> None:
         support_databases.selected_engines()
     except Missing as missing:
         raise pytest.UsageError(str(missing)) from None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    # Imported here because pytest-xdist may be switched off.
+    from tests.support.distribution import ByModuleAndEngine
+
+    return ByModuleAndEngine(config, log)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

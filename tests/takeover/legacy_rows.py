@@ -18,8 +18,8 @@ from tests.support.databases import open_connection
 from tests.takeover.cloud import PROJECTS, TYPES, uuid_of
 
 HOSTS = 25
-CONSUMERS = 400
-"""Consumers per host, each with three allocations: 30,000 in total."""
+CONSUMERS = 40
+"""Consumers per host, each with three allocations: 3,000 in total."""
 
 LONG_AGO = datetime(2019, 2, 3, 4, 5, 6, 789_000)
 
