@@ -77,6 +77,8 @@ class Connection:
         self._status = ""
         self._headers: list[tuple[str, str]] = []
         self._written: list[bytes] = []
+        self._is_stream = False
+        """True if the present response is a stream: the time between two of its pieces is not the client's."""
         self._result: Iterable[bytes] = ()
         """The result of the application for the present request."""
 
@@ -312,6 +314,7 @@ class Connection:
         finally:
             self._written = []  # free the memory before the next request
             own_permit.finish()
+            self._is_stream = own_permit.is_stream
             self._connections.in_progress.end(slot)
 
     def _close_result(self, environ: dict[str, Any]) -> None:
@@ -375,7 +378,7 @@ class Connection:
         if is_head:
             return goes_on
         try:
-            for piece in filter(None, pieces):
+            for piece in self._awaited(filter(None, pieces)):
                 self._send(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
                 self._moved += len(piece)
                 self._runtime.yield_now()
@@ -388,6 +391,19 @@ class Connection:
         if is_chunked:
             self._send(_LAST_CHUNK)
         return goes_on
+
+    def _awaited(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the pieces of a body. Of a stream, each has the deadlines of a response of its own."""
+        if not self._is_stream:
+            yield from pieces
+            return
+        while True:
+            self._enter(Phase.PROCESSING)
+            piece = next(pieces, None)
+            if piece is None:
+                return
+            self._enter(Phase.SENDING)
+            yield piece
 
     def _send(self, content: bytes) -> None:
         sent = self._socket.send(content)

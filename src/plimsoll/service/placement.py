@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from plimsoll.config.options import UNKNOWN_OWNER
@@ -72,8 +72,12 @@ class Placement:
     unplaced: UnplacedWriter | None = None
     """Records searches that found nothing; None if they are not recorded."""
     metrics: Metrics = NO_METRICS
+    past: Snapshot | None = None
+    """Set if the reads are of the cloud as of an earlier change."""
 
     def snapshot(self) -> Snapshot:
+        if self.past is not None:
+            return self.past
         return self.ledger.snapshot() if self.optimistic_read is None else self.optimistic_read.snapshot()
 
     def world(self) -> World:
@@ -86,7 +90,7 @@ class Placement:
         turns out to be stale. The query is sent at the first use of the snapshot; or before, by `begin_read`.
         """
         optimistic_read = begun or self.ledger.optimistic_read()
-        reader = Placement(self.ledger, self.settings, optimistic_read, self.unplaced, self.metrics)
+        reader = replace(self, optimistic_read=optimistic_read)
         try:
             result = compute(reader)
         except Exception:

@@ -24,12 +24,12 @@ _MAX_OPTIONS = 4
 """Groups of a rule that are named, and providers that can serve each."""
 
 
-def nearest_hosts(evaluation: Evaluation, at: RowSet) -> list[int]:
+def nearest_hosts(evaluation: Evaluation, at: RowSet, most: int = MAX_EXAMPLES) -> list[int]:
     """Return the first of these hosts: fewest obstacles first, then the smallest shortfall, then the order of rows."""
     found: list[int] = []
     for hosts in _by_obstacles(evaluation, at):
-        found += _nearest(evaluation, hosts, MAX_EXAMPLES - len(found))
-        if len(found) == MAX_EXAMPLES:
+        found += _nearest(evaluation, hosts, most - len(found))
+        if len(found) == most:
             break
     return found
 
