@@ -3,8 +3,8 @@
 """Measure what an explanation costs beside the search that it explains, at 10,000 providers.
 
 Search and explanation alternate, in this process, without HTTP; every request differs from those before. A cost is the time of the
-processor for one request, from the parsed request to the encoded response. Without `relax` and `make_room`, which have
-budgets of their own.
+processor for one request, from the parsed request to the encoded response. The ratio is that of an explanation without
+`relax` and `make_room`; the last column has the explanation with both.
 
     python -m bench explain --requests 100
 """
@@ -32,12 +32,18 @@ from bench.site.site import Site
 HELP = "measure what an explanation costs beside its search"
 GOAL = 5.0
 """The highest ratio of the cost of all explanations to the cost of all searches."""
+MAX_SECONDS = 1.0
+"""The highest cost of an explanation with `relax` and `make_room`."""
 WARMUP = 3
+COMPLETE_REQUESTS = 5
+"""Requests of each kind with `relax` and `make_room`."""
 
 DATASETS: Mapping[str, Callable[[], Rows]] = {
     "flat": lambda: shapes.flat(10_000),
     "nested": lambda: shapes.nested(1_429),
     "shared": lambda: shapes.shared(10_000, 10),
+    "full trees": lambda: shapes.nested(1_429, full=True),
+    "full shared": lambda: shapes.shared(10_000, 10, full=True),
 }
 
 
@@ -76,6 +82,12 @@ QUESTIONS = (
     ),
     Question("shared", "found", "resources=VCPU:4,MEMORY_MB:8192,DISK_GB:{}&limit=1000"),
     Question("shared", "too large", "resources=VCPU:4,MEMORY_MB:900000,DISK_GB:{}&limit=1000"),
+    Question(
+        "full trees",
+        "nothing free",
+        "resources=DISK_GB:{}&resources_COMPUTE=VCPU:4,MEMORY_MB:512&required_COMPUTE=CUSTOM_FOO&limit=1000",
+    ),
+    Question("full shared", "nothing free", "resources=VCPU:200,MEMORY_MB:8192,DISK_GB:{}&limit=1000"),
 )
 
 
@@ -86,30 +98,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     # The line in the log about a search without candidates is an explanation too.
     logging.getLogger("plimsoll.service.candidates").setLevel(logging.WARNING)
-    lines: list[tuple[str, ...]] = [("dataset", "question", "search", "explanation", "ratio")]
-    searches = explanations = 0.0
+    lines: list[tuple[str, ...]] = [("dataset", "question", "search", "explanation", "ratio", "complete")]
+    searches = explanations = longest = 0.0
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as temporary:
         directory = Path(temporary)
         with engines("sqlite", None, directory) as (theirs, ours):
             site = Site(theirs, ours, directory)
             for dataset, build in DATASETS.items():
-                with site.plimsoll(dataset, build()) as service:
+                with site.plimsoll(dataset.replace(" ", "_"), build()) as service:
                     application = application_of(service)
                     for question in (each for each in QUESTIONS if each.dataset == dataset):
                         search, explanation = _costs(application, question, arguments.requests)
+                        complete = _cost_of_complete(application, question)
                         searches += search
                         explanations += explanation
-                        lines.append(_line(question, search, explanation))
-    lines.append(
-        ("all", "", _milliseconds(searches), _milliseconds(explanations), f"{explanations / searches:.1f}")
-    )
+                        longest = max(longest, complete)
+                        lines.append(_line(question.dataset, question.title, search, explanation, complete))
+    lines.append(_line("all", "", searches, explanations, longest))
     print(as_text(lines[0], lines[1:]))
-    return 0 if explanations <= GOAL * searches else 1
+    return 0 if explanations <= GOAL * searches and longest <= MAX_SECONDS else 1
 
 
-def _line(question: Question, search: float, explanation: float) -> tuple[str, ...]:
+def _line(dataset: str, title: str, search: float, explanation: float, complete: float) -> tuple[str, ...]:
     ratio = f"{explanation / search:.1f}"
-    return question.dataset, question.title, _milliseconds(search), _milliseconds(explanation), ratio
+    return dataset, title, *map(_milliseconds, (search, explanation)), ratio, _milliseconds(complete)
 
 
 def _milliseconds(seconds: float) -> str:
@@ -123,11 +135,21 @@ def _costs(application: InProcess, question: Question, requests: int) -> tuple[f
         for place, target in enumerate(
             ("/allocation_candidates?{}", "/plimsoll/v1/explain?relax=false&make_room=false&{}")
         ):
-            message = request("GET", target.format(question.query.format(10 + 2 * number + place)))
-            start = time.thread_time()
-            response = application.call(message)
-            cost = time.thread_time() - start
-            assert response.status == 200, bytes(response.body)
+            cost = _cost(application, target.format(question.query.format(10 + 2 * number + place)))
             if number >= WARMUP:
                 costs[place].append(cost)
     return statistics.median(costs[0]), statistics.median(costs[1])
+
+
+def _cost_of_complete(application: InProcess, question: Question) -> float:
+    """Return the highest cost of an explanation with `relax` and `make_room`, in seconds."""
+    queries = (question.query.format(5_001 + number) for number in range(COMPLETE_REQUESTS))
+    return max(_cost(application, f"/plimsoll/v1/explain?{query}") for query in queries)
+
+
+def _cost(application: InProcess, target: str) -> float:
+    start = time.thread_time()
+    response = application.call(request("GET", target))
+    cost = time.thread_time() - start
+    assert response.status == 200, bytes(response.body)
+    return cost

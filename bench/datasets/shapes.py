@@ -57,10 +57,13 @@ def with_allocations(size: int = 10_000, each: int = 10) -> Rows:
     return rows
 
 
-def nested(trees: int = 300) -> Rows:
-    """Trees of seven: a host with disk, two NUMA nodes, two devices below each (upstream's nested perfload)."""
+def nested(trees: int = 300, *, full: bool = False) -> Rows:
+    """Trees of seven: a host with disk, two NUMA nodes, two devices below each (upstream's nested perfload).
+
+    With `full`, consumers use all processors of the second NUMA node, except for 2 in one tree of 20.
+    """
     rows = Rows()
-    for _ in range(trees):
+    for number in range(trees):
         host = rows.provider({"DISK_GB": 20_480}, ["COMPUTE_VOLUME_MULTI_ATTACH"])
         first = rows.provider(
             {
@@ -79,6 +82,8 @@ def nested(trees: int = 300) -> Rows:
         )
         rows.provider({"FPGA": 1}, parent=second)
         rows.provider({"FPGA": 1}, parent=second)
+        for _ in range((1 if number % 20 == 7 else 2) if full else 0):
+            rows.consumer(f"project-{number % 50}", "user", {second: {"VCPU": 2, "MEMORY_MB": 512}})
     return rows
 
 
@@ -92,17 +97,28 @@ def devices(hosts: int = 20) -> Rows:
     return rows
 
 
-def shared(hosts: int = 1_000, pools: int = 10) -> Rows:
-    """Hosts without own disk, on shared storage pools."""
+def shared(hosts: int = 1_000, pools: int = 10, *, full: bool = False) -> Rows:
+    """Hosts without own disk, on shared storage pools.
+
+    With `full`, ten consumers use 1,020 of the 1,024 processors of each host, and nine of one host in 20.
+    """
     rows = Rows()
     for number in range(pools):
         rows.provider({"DISK_GB": 10_000_000}, [SHARING], aggregates=(number,))
     for number in range(hosts):
-        rows.provider(
-            {"VCPU": {"total": 64, "allocation_ratio": 16.0}, "MEMORY_MB": 262_144},
+        host = rows.provider(
+            {"VCPU": {"total": 64, "max_unit": 1_024, "allocation_ratio": 16.0}, "MEMORY_MB": 262_144}
+            if full
+            else {"VCPU": {"total": 64, "allocation_ratio": 16.0}, "MEMORY_MB": 262_144},
             ["COMPUTE_NODE"],
             aggregates=(number % pools,),
         )
+        for _ in range((9 if number % 20 == 7 else 10) if full else 0):
+            rows.consumer(
+                f"project-{number % 50}",
+                "user",
+                {host: {"VCPU": 102, "MEMORY_MB": 8192}, 1 + number % pools: {"DISK_GB": 40}},
+            )
     return rows
 
 

@@ -130,6 +130,8 @@ def deep_size(value: object) -> int:
 
     A shared part counts each time. Any other object counts without its parts.
     """
+    if isinstance(value, _WITHOUT_PARTS):
+        return sys.getsizeof(value)
     total = 0
     pending = [value]
     while pending:

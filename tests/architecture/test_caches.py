@@ -18,6 +18,8 @@ BOUNDED_IN_BYTES = {"bounded_cache", "BoundedCache"}
 
 REASONS = {
     ("api/openapi/examples.py", "_read"): "the name of one of two files",
+    ("api/v1/times.py", "format_time"): "a time",
+    ("api/v1/views/providers.py", "_figures"): "the name of a resource class that exists, and numbers",
     ("access/keystone.py", "_environ_key"): "names of headers from the code of keystonemiddleware",
     ("cli/config_lint.py", "_old_names"): "of a command, not of the service",
     ("domain/provider.py", "_in_order"): "sets of traits that exist; a name has at most 255 characters",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from uuid import uuid4
 
 import pytest
@@ -88,6 +89,29 @@ def test_a_read_that_uses_no_snapshot_sends_no_query(
 
     monkeypatch.setattr(type(placement.ledger.database), "start_head_query", fail)
     assert placement.read(lambda _: "no snapshot") == "no snapshot"
+
+
+def test_a_read_that_was_begun_sends_one_query(placement: Placement, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = create(placement)
+    sent: list[Database] = []
+    send = Database.start_head_query
+
+    def counted(self: Database) -> Callable[[], Head]:
+        sent.append(self)
+        return send(self)
+
+    monkeypatch.setattr(Database, "start_head_query", counted)
+    begun = placement.begin_read()
+    assert len(sent) == 1
+    assert placement.read(lambda reader: providers.get(reader, host.uuid), begun) == host
+    assert len(sent) == 1
+
+
+def test_a_read_after_one_that_was_begun_and_never_done(placement: Placement, other: Placement) -> None:
+    create(placement)
+    other.begin_read()
+    host = create(placement)
+    assert other.read(lambda reader: providers.get(reader, host.uuid), other.begin_read()) == host
 
 
 def test_a_head_that_memory_has_passed_meanwhile_needs_no_query_of_the_change_log(

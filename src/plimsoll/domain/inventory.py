@@ -44,10 +44,18 @@ class Inventory:
 
     def free(self, used: int) -> int:
         """Return the amount that is left beside `used`; 0 if the inventory is over-full."""
-        return max(self.capacity - used, 0)
+        return self.amounts(used)[1]
 
     def largest(self, used: int) -> int:
         """Return the largest amount that `admits` accepts beside `used`; 0 if there is none."""
-        amount = min(self.capacity - used, self.max_unit)
+        return self.amounts(used)[2]
+
+    def amounts(self, used: int) -> tuple[int, int, int]:
+        """Return `capacity`, `free` and `largest`: computed at once, because lists of providers show all of them."""
+        capacity = self.capacity
+        left = capacity - used
+        if left <= 0:
+            return capacity, 0, 0
+        amount = left if left < self.max_unit else self.max_unit
         amount -= amount % self.step_size
-        return amount if amount >= max(self.min_unit, 1) else 0
+        return capacity, left, amount if amount >= self.min_unit else 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from plimsoll.http.problems import BAD_PARAMETER, LONGEST_QUOTE, Problem, shorten
@@ -52,8 +53,11 @@ def format_exact_time(time: datetime) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+@lru_cache(maxsize=4096)  # many providers have the same time
 def format_time(time: datetime | None) -> str | None:
     """Return a time as RFC 3339. Times without a zone are UTC, as in the database."""
     if time is None:
         return None
-    return (time.astimezone(UTC) if time.tzinfo else time).strftime("%Y-%m-%dT%H:%M:%SZ")
+    if time.tzinfo:
+        time = time.astimezone(UTC).replace(tzinfo=None)
+    return f"{time.isoformat(timespec='seconds')}Z"

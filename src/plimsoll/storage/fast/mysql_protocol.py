@@ -194,11 +194,12 @@ def _packets(connection: Connection[Any], runtime: Runtime) -> Generator[bytes]:
 def _wait_for_input(connection: Connection[Any], runtime: Runtime) -> None:
     """Wait for the first bytes of the results: a receive before them would fail at first, and wait at a higher cost."""
     socket, seconds = _socket(connection), connection._read_timeout
-    if seconds is None or runtime.has_input(socket.fileno()):
+    if seconds is None:
         return
     try:
-        runtime.wait_for_input(socket.fileno(), seconds)
-    except OSError as error:
+        if not runtime.has_input(socket.fileno()):
+            runtime.wait_for_input(socket.fileno(), seconds)
+    except (OSError, ValueError) as error:  # ValueError: the socket is closed
         raise _lost(connection, CR.CR_SERVER_LOST, error) from error
 
 
