@@ -49,14 +49,16 @@ They name a class, trait or provider that does not exist, or change a standard o
 groups that do not belong together.
 """
 V1_SEMANTIC_REFUSALS = (
+    "GET /plimsoll/v1/changes",
     "GET /plimsoll/v1/consumers",
     "GET /plimsoll/v1/explain",
     "GET /plimsoll/v1/fit",
     "GET /plimsoll/v1/providers",
+    "GET /plimsoll/v1/providers/{provider}",
     "GET /plimsoll/v1/unplaced",
     "GET /plimsoll/v1/usage",
 )
-"""They name a class, trait or provider that does not exist, or have a cursor of no page."""
+"""They name a class, trait or provider that does not exist, or have a cursor of no page, or of another history."""
 REJECTED = (400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 431)
 """The statuses of a request that violates its schema. schemathesis does not expect 413 and 431, for very long ones."""
 

@@ -242,8 +242,9 @@ ROUTES = (
         description=(
             "With `since` the changes after that revision, the oldest first; else the newest first. All conditions must"
             " be met. `next` stands for everything that was examined: a page can have no changes although there are"
-            " more. A cursor that is no longer valid is a 410 with the lowest revision that is. Callers that may not"
-            " see all projects get the changes of providers, and those of consumers of their own project."
+            " more. A cursor that is no longer valid is a 410 with the lowest revision that is. As an event stream it goes on"
+            " with later changes; the header `Last-Event-ID` takes the place of `since`. Callers that may not see all"
+            " projects get the changes of providers, and those of consumers of their own project."
         ),
         parameters=(
             Parameter("since", "A revision, or `next` of the page before: the changes after it.", _CURSOR),
