@@ -13,8 +13,10 @@ from wsgiref.types import WSGIApplication
 from oslo_config import cfg
 
 from plimsoll.access import Policy, with_authentication
+from plimsoll.access.sign_in import KeystoneSignIn
 from plimsoll.access.trusted_networks import TrustedNetworks
-from plimsoll.api.app import Application, make_app
+from plimsoll.api.app import Application, Console, make_app
+from plimsoll.api.console.files import load_files
 from plimsoll.api.metrics import Counters, MetricsPage, ScrapeSettings
 from plimsoll.api.placement.microversion import HIGHEST
 from plimsoll.api.placement.queries.candidates import candidates_request
@@ -163,8 +165,16 @@ def _application(
         conf,
         authenticate=lambda app: with_authentication(app, conf, runtime),
         metrics_page=None if metrics is None else _metrics_page(placement, policy, conf, runtime, metrics),
+        console=_console(conf, runtime),
         outermost=lambda app: with_tracing(app, conf),
     )
+
+
+def _console(conf: cfg.ConfigOpts, runtime: Runtime) -> Console | None:
+    if not conf.plimsoll.console:
+        return None
+    sign_in = None if conf.api.auth_strategy == "noauth2" else KeystoneSignIn(conf, runtime)
+    return Console(load_files(), sign_in, conf.plimsoll.console_name or None)
 
 
 def _metrics_page(

@@ -49,6 +49,9 @@ class PlainApplication:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return self._app(environ, start_response)
 
+    def end_waits(self) -> None:
+        pass
+
     def error_response(self, status: int, detail: str) -> ErrorResponse:
         body = f"{detail}\n".encode()
         return [("content-type", "text/plain"), ("content-length", str(len(body)))], body

@@ -42,8 +42,8 @@ class ReloadNeeded(Exception):
     """The log does not describe a change: load everything again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedCloud:
     """Everything, as the lists of providers and consumers show it."""
 
     providers: list[dict[str, Any]]
@@ -53,7 +53,7 @@ class Loaded:
     which has no effect once the changes up to the last answer were applied."""
 
 
-def load(client: V1Client) -> Loaded:
+def load(client: V1Client) -> LoadedCloud:
     """Read all providers and consumers. They are read in several requests, between which the cloud may change."""
     document = client.document("consumers?limit=1")
     revision = document["revision"]
@@ -64,7 +64,7 @@ def load(client: V1Client) -> Loaded:
         document = client.document(f"consumers?{urlencode(query)}")
         consumers += document["consumers"]
         after = document["next"]
-    return Loaded(client.document("providers")["providers"], consumers, revision)
+    return LoadedCloud(client.document("providers")["providers"], consumers, revision)
 
 
 def follow(

@@ -296,6 +296,12 @@ PLIMSOLL_OPTS = [
         help="A request that takes longer until its response is ready gets a WARNING in the log with the time of each"
         " step; 0 for never.",
     ),
+    cfg.BoolOpt(
+        "console",
+        default=True,
+        help="Serve the web console at /console/. Its files need no token; it shows what the viewer's own token allows.",
+    ),
+    cfg.StrOpt("console_name", default="", help="A name for this cloud, which the web console shows."),
     *METRICS_OPTS,
 ]
 

@@ -21,7 +21,7 @@ AGGREGATES = "aggregates"
 NAME = "name"
 
 Members = dict[str, Any]
-"""Values by the name of a member. Those of INVENTORIES: by resource class, an Inventory or None."""
+"""Values by the name of a member. The value of INVENTORIES is by resource class: an Inventory or None."""
 
 
 class Named(StrEnum):
@@ -40,7 +40,7 @@ class NameChange:
 
 
 @unhashable_value
-class Changed:
+class ChangedEntity:
     """A provider or consumer before and after. None: it did not exist. Otherwise the members that changed."""
 
     uuid: str
@@ -50,11 +50,11 @@ class Changed:
 
 @unhashable_value
 class ChangeDescription:
-    providers: Mapping[str, Changed]
-    consumers: Mapping[str, Changed]
+    providers: Mapping[str, ChangedEntity]
+    consumers: Mapping[str, ChangedEntity]
     names: tuple[NameChange, ...]
     is_reload: bool = False
-    """True if the log does not say what has changed."""
+    """True if the log does not describe the change."""
 
     def providers_involved(self) -> set[str]:
         """Return the uuids of the changed providers, and of those on which a changed consumer has allocations."""
@@ -85,8 +85,8 @@ class _Description:
 
     def __init__(self, semantics: DatabaseSemantics) -> None:
         self._semantics = semantics
-        self._providers: dict[str, Changed] = {}
-        self._consumers: dict[str, Changed] = {}
+        self._providers: dict[str, ChangedEntity] = {}
+        self._consumers: dict[str, ChangedEntity] = {}
         self._names: list[NameChange] = []
 
     def result(self) -> ChangeDescription:
@@ -103,14 +103,14 @@ class _Description:
         created = Provider(
             id=effect.id, uuid=effect.uuid, name=effect.name, root=effect.root, parent=effect.parent
         )
-        self._providers[effect.uuid] = Changed(effect.uuid, None, _all_members(created))
+        self._providers[effect.uuid] = ChangedEntity(effect.uuid, None, _all_members(created))
 
     def remove_provider(self, effect: e.ProviderRemoved) -> None:
         earlier = self._providers.get(effect.uuid)
         before = {} if effect.was is None else _all_members(effect.was)
         if earlier is not None and earlier.before:
             before |= earlier.before
-        self._providers[effect.uuid] = Changed(effect.uuid, before, None)
+        self._providers[effect.uuid] = ChangedEntity(effect.uuid, before, None)
 
     def rename_provider(self, effect: e.ProviderRenamed) -> None:
         self._set(effect.uuid, NAME, effect.was_name, effect.name, known=effect.was_name is not None)
@@ -146,7 +146,7 @@ class _Description:
         self._set(effect.provider, AGGREGATES, was, effect.aggregates, known=was is not None)
 
     def _set(self, uuid: str, member: str, before: Any, after: Any, *, known: bool = True) -> None:
-        changed = self._providers.setdefault(uuid, Changed(uuid, {}, {}))
+        changed = self._providers.setdefault(uuid, ChangedEntity(uuid, {}, {}))
         if changed.before is not None and known:
             changed.before.setdefault(member, before)
         if changed.after is not None:
@@ -155,7 +155,7 @@ class _Description:
     def _set_inventory(
         self, uuid: str, resource_class: str, before: Any, after: Any, *, known: bool = True
     ) -> None:
-        changed = self._providers.setdefault(uuid, Changed(uuid, {}, {}))
+        changed = self._providers.setdefault(uuid, ChangedEntity(uuid, {}, {}))
         if changed.before is not None and known:
             changed.before.setdefault(INVENTORIES, {}).setdefault(resource_class, before)
         if changed.after is not None:
@@ -170,7 +170,7 @@ class _Description:
         before = _holding(effect.account_before, effect.before)
         after = _holding(effect.account_after, effect.after)
         earlier = self._consumers.get(effect.consumer)
-        self._consumers[effect.consumer] = Changed(
+        self._consumers[effect.consumer] = ChangedEntity(
             effect.consumer, before if earlier is None else earlier.before, after
         )
 
@@ -181,16 +181,18 @@ class _Description:
         self._set_consumer(effect.consumer, {})
 
     def _set_consumer(self, consumer: Consumer, before: Members | None) -> None:
-        changed = self._consumers.setdefault(consumer.uuid, Changed(consumer.uuid, before, {}))
+        changed = self._consumers.setdefault(consumer.uuid, ChangedEntity(consumer.uuid, before, {}))
         raised = changed.after is not None and ALLOCATIONS in changed.after
         if changed.before and raised:
             changed.before.setdefault("generation", consumer.generation - 1)
         after = {**(changed.after or {}), **_owner(consumer.account), "generation": consumer.generation}
-        self._consumers[consumer.uuid] = Changed(consumer.uuid, changed.before, after)
+        self._consumers[consumer.uuid] = ChangedEntity(consumer.uuid, changed.before, after)
 
     def remove_consumer(self, effect: e.ConsumerRemoved) -> None:
         earlier = self._consumers.get(effect.uuid)
-        self._consumers[effect.uuid] = Changed(effect.uuid, {} if earlier is None else earlier.before, None)
+        self._consumers[effect.uuid] = ChangedEntity(
+            effect.uuid, {} if earlier is None else earlier.before, None
+        )
 
     # Names
 
@@ -235,7 +237,7 @@ def _owner(account: Account) -> Members:
     return {PROJECT: account.project, "user": account.user, "type": account.type}
 
 
-def _without_equal(changed: Changed) -> Changed:
+def _without_equal(changed: ChangedEntity) -> ChangedEntity:
     """Leave out the members that are the same before and after."""
     before, after = changed.before, changed.after
     if before is None or after is None:
@@ -246,7 +248,7 @@ def _without_equal(changed: Changed) -> Changed:
         before = before | {INVENTORIES: {name: each for name, each in old.items() if name not in equal}}
         after = after | {INVENTORIES: {name: each for name, each in new.items() if name not in equal}}
     same = {name for name in before if name in after and before[name] == after[name]}
-    return Changed(
+    return ChangedEntity(
         changed.uuid,
         {name: each for name, each in before.items() if name not in same},
         {name: each for name, each in after.items() if name not in same},

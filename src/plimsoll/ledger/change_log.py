@@ -51,7 +51,7 @@ class Cursor:
 
 @value
 class LogBounds:
-    """What the change log has."""
+    """The oldest and the newest change of the log."""
 
     epoch: str
     lowest: int

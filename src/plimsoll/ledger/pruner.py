@@ -31,7 +31,7 @@ KEPT_AT_ANY_AGE = 1_000
 
 @value
 class Retention:
-    """What the change log keeps."""
+    """How many changes the change log keeps, and for how long."""
 
     changes: int = 100_000
     age: timedelta | None = None

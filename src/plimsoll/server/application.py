@@ -26,7 +26,7 @@ class ServedApplication(Protocol):
     def end_waits(self) -> None:
         """End the responses that wait for something else than the database: the worker is about to stop.
 
-        Such a response has released its permit, or has called `Permit.begin_stream`.
+        They have released their permits, or have called `Permit.begin_stream`.
         """
 
     def error_response(self, status: int, detail: str) -> ErrorResponse:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from plimsoll.domain.change_description import AGGREGATES, Changed, ChangeDescription, describe
+from plimsoll.domain.change_description import AGGREGATES, ChangedEntity, ChangeDescription, describe
 from plimsoll.domain.database_semantics import DatabaseSemantics
 from plimsoll.domain.values import unhashable_value, value
 from plimsoll.domain.world import World
@@ -38,7 +38,7 @@ __all__ = [
     "CursorPruned",
     "DescribedChange",
     "LogBounds",
-    "Place",
+    "ProviderCondition",
     "bounds",
     "names_of",
     "now",
@@ -59,7 +59,7 @@ CLOCK_DIFFERENCE = timedelta(minutes=10)
 
 
 @value
-class Place:
+class ProviderCondition:
     """Some providers, and those that a change adds to an aggregate or removes from it."""
 
     providers: frozenset[str]
@@ -79,7 +79,7 @@ class Place:
 class ChangeFilter:
     """Conditions: None is no condition."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[ProviderCondition, ...] = ()
     """The change concerns a provider of each of them."""
     consumer: str | None = None
     project: str | None = None
@@ -135,7 +135,7 @@ class ChangeFilter:
         )
 
 
-def _of_project(description: ChangeDescription, project: str) -> dict[str, Changed]:
+def _of_project(description: ChangeDescription, project: str) -> dict[str, ChangedEntity]:
     return {
         uuid: each for uuid, each in description.consumers.items() if project in description.projects_of(uuid)
     }
@@ -150,7 +150,7 @@ class ChangePage:
 
     @property
     def has_more(self) -> bool:
-        """Whether the log has changes of which this page does not know whether they meet the conditions."""
+        """Whether the log has later changes, which this page has not examined."""
         return self.next is not None and self.next.seq < self.bounds.head.seq
 
 

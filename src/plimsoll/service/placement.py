@@ -83,13 +83,13 @@ class Placement:
     def world(self) -> World:
         return self.snapshot().world
 
-    def read(self, compute: Callable[[Placement], T]) -> T:
+    def read(self, compute: Callable[[Placement], T], begun: OptimisticRead | None = None) -> T:
         """Return `compute(placement)` for the current snapshot. `compute` may run twice and must have no side effects.
 
-        It runs on the newest snapshot in memory while the query for the head is in flight, from the first use of the
-        snapshot on, and again if that snapshot turns out to be stale.
+        It runs on the newest snapshot in memory while the query for the head is in flight, and again if that snapshot
+        turns out to be stale. The query is sent at the first use of the snapshot; or before, by `begin_read`.
         """
-        optimistic_read = self.ledger.optimistic_read()
+        optimistic_read = begun or self.ledger.optimistic_read()
         reader = replace(self, optimistic_read=optimistic_read)
         try:
             result = compute(reader)
@@ -101,6 +101,12 @@ class Placement:
                 return result
         self.metrics.read_repeated()
         return compute(reader)
+
+    def begin_read(self) -> OptimisticRead:
+        """Send the query for the head now: its result arrives while the request is checked."""
+        optimistic_read = self.ledger.optimistic_read()
+        optimistic_read.start()
+        return optimistic_read
 
     def close(self) -> None:
         """Finish the work in the background, and close the database."""

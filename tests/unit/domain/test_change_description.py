@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.domain.change_description import Changed, ChangeDescription, NameChange, Named, describe
+from plimsoll.domain.change_description import ChangedEntity, ChangeDescription, NameChange, Named, describe
 from plimsoll.domain.database_semantics import EXACT
 from plimsoll.ledger.change_codec import KINDS, decode
 
@@ -22,7 +22,7 @@ def described(text: str) -> ChangeDescription:
 
 def provider(text: str) -> tuple[Any, Any]:
     (changed,) = described(text).providers.values()
-    assert isinstance(changed, Changed)
+    assert isinstance(changed, ChangedEntity)
     return changed.before, changed.after
 
 

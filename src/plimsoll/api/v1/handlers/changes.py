@@ -27,7 +27,7 @@ from plimsoll.service.changes import (
     Cursor,
     CursorGone,
     CursorPruned,
-    Place,
+    ProviderCondition,
 )
 from plimsoll.service.names import find_provider
 
@@ -212,20 +212,22 @@ def _filter(call: V1Request) -> ChangeFilter:
     )
 
 
-def _places(call: V1Request) -> tuple[Place, ...]:
+def _places(call: V1Request) -> tuple[ProviderCondition, ...]:
     values, world = call.values, call.placement.world()
     places = []
     if "provider" in values:
         # The uuid of a provider that no longer exists is no error: it has a history.
         provider = find_provider(world, values["provider"])
-        places.append(Place(frozenset((values["provider"] if provider is None else provider.uuid,))))
+        places.append(
+            ProviderCondition(frozenset((values["provider"] if provider is None else provider.uuid,)))
+        )
     if "subtree" in values:
         top = call.provider_named(values["subtree"], note=" (subtree)")
-        places.append(Place(frozenset(each.uuid for each in world.subtree(top.uuid))))
+        places.append(ProviderCondition(frozenset(each.uuid for each in world.subtree(top.uuid))))
     if "aggregate" in values:
         aggregate = values["aggregate"]
         members = (each.uuid for each in world.providers.values() if aggregate in each.aggregates)
-        places.append(Place(frozenset(members), aggregate))
+        places.append(ProviderCondition(frozenset(members), aggregate))
     return tuple(places)
 
 

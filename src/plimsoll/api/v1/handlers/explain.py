@@ -21,7 +21,8 @@ from plimsoll.api.v1.views.since_when import ShownSinceWhen
 from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
 from plimsoll.domain.world import World
 from plimsoll.http.problems import BAD_PARAMETER, Problem
-from plimsoll.search.explain.explanation import Verdict
+from plimsoll.search.explain.explanation import ShownHosts, Verdict
+from plimsoll.search.explain.stories import MAX_EXAMPLES
 from plimsoll.search.explain.suspects import near_names
 from plimsoll.service import candidates
 from plimsoll.service.explain import Suggestions, explain_search, suggest
@@ -49,10 +50,16 @@ def show(call: V1Request) -> V1Response:
     permit = call.permit
     permit.begin_computation()
     budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
-    found = explain_search(call.placement, request, provider, budget)
+    shown = ShownHosts(call.values["examples"], call.values.get("clause"))
+    found = explain_search(call.placement, request, provider, budget, shown)
     if isinstance(found, TraitsMissing | ResourceClassMissing):
         raise _with_near_names(found, call.placement.world())
     explained = accepted(found)
+    if shown.clause is not None and shown.clause > len(explained.clauses):
+        count = len(explained.clauses)
+        raise Problem(
+            400, f"The parameter clause is {shown.clause}, but this query has {count} clauses.", BAD_PARAMETER
+        )
     suggestions = Suggestions()
     if call.values["relax"]:
         outcome = suggest(call.placement, request, explained, permit.pause, permit.is_client_gone)
@@ -114,6 +121,16 @@ ROUTES = (
                 "The uuid or name of a provider: why its host has candidates, or none.",
                 {"type": "string", "minLength": 1, "maxLength": 255},
                 example="compute-7",
+            ),
+            Parameter(
+                "examples",
+                "How many hosts without candidates are shown, the nearest first.",
+                {"type": "integer", "minimum": 0, "maximum": 100, "default": MAX_EXAMPLES},
+            ),
+            Parameter(
+                "clause",
+                "The number of a clause: the examples are hosts that this clause removes.",
+                {"type": "integer", "minimum": 1, "maximum": 1000},
             ),
             Parameter(
                 "relax", "Whether to search for changes of the query that would give candidates.", _SWITCH

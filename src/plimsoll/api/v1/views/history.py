@@ -10,7 +10,7 @@ from typing import Any
 from plimsoll.api.v1.times import format_exact_time
 from plimsoll.api.v1.views.consumers import UNTYPED
 from plimsoll.bounded_cache import BoundedCache
-from plimsoll.domain.change_description import Changed, NameChange
+from plimsoll.domain.change_description import ChangedEntity, NameChange
 from plimsoll.domain.consumer import Allocation
 from plimsoll.domain.inventory import Inventory
 from plimsoll.http.response import encode_json
@@ -69,7 +69,7 @@ class ChangeEncoder:
             }
         )
 
-    def _provider(self, changed: Changed) -> dict[str, Any]:
+    def _provider(self, changed: ChangedEntity) -> dict[str, Any]:
         return {
             "uuid": changed.uuid,
             "name": self._names.get(changed.uuid),
@@ -77,7 +77,7 @@ class ChangeEncoder:
             "after": _members(changed.after, _PROVIDER_MEMBERS),
         }
 
-    def _consumer(self, changed: Changed) -> dict[str, Any]:
+    def _consumer(self, changed: ChangedEntity) -> dict[str, Any]:
         encoders: Mapping[str, Callable[[Any], Any]] = {"type": _type, "allocations": self._allocations}
         return {
             "uuid": changed.uuid,
