@@ -18,9 +18,12 @@ from plimsoll.access.trusted_networks import TrustedNetworks
 from plimsoll.api.app import Application, Console, make_app
 from plimsoll.api.console.files import load_files
 from plimsoll.api.metrics import Counters, MetricsPage, ScrapeSettings
+from plimsoll.api.placement.microversion import HIGHEST
+from plimsoll.api.placement.queries.candidates import candidates_request
 from plimsoll.config import loader
 from plimsoll.config.database_url import open_database
 from plimsoll.fast_paths import FastPaths
+from plimsoll.http.problems import Problem
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.history import HistoryLimits
 from plimsoll.ledger.ledger import Ledger
@@ -33,6 +36,7 @@ from plimsoll.runtime.threads import Threads
 from plimsoll.search.request import Order
 from plimsoll.service import standards, unplaced
 from plimsoll.service.placement import Placement, Settings
+from plimsoll.service.shapes import MAX_SHAPES, Shape, ShapeFits
 from plimsoll.storage.database import Database
 from plimsoll.storage.maintenance import foreign_writes, integrity
 from plimsoll.storage.maintenance.integrity import IntegrityFinding
@@ -65,7 +69,9 @@ def open_placement(
             history_limits=_history_limits(conf),
             metrics=metrics,
         )
-        placement = Placement(ledger, settings, unplaced=_unplaced_writer(conf, database), metrics=metrics)
+        placement = Placement(
+            ledger, settings, unplaced=_unplaced_writer(conf, database, metrics), metrics=metrics
+        )
         standards.synchronise(placement)
     except BaseException:
         database.dispose()  # a retry opens another one
@@ -84,12 +90,13 @@ def _retention(conf: cfg.ConfigOpts) -> Retention:
     return Retention(conf.plimsoll.change_log_keep, timedelta(days=days) if days else None)
 
 
-def _unplaced_writer(conf: cfg.ConfigOpts, database: Database) -> UnplacedWriter | None:
+def _unplaced_writer(conf: cfg.ConfigOpts, database: Database, metrics: Metrics) -> UnplacedWriter | None:
     options = conf.plimsoll
     if not options.unplaced_keep:
         return None
     limits = UnplacedLimits(options.unplaced_keep, options.unplaced_keep_requests, options.unplaced_keep_days)
-    return UnplacedWriter(database, partial(unplaced.explain, pause=database.runtime.yield_now), limits)
+    explain = partial(unplaced.explain, pause=database.runtime.yield_now)
+    return UnplacedWriter(database, explain, limits, metrics)
 
 
 def settings_from(conf: cfg.ConfigOpts) -> Settings:
@@ -181,7 +188,25 @@ def _metrics_page(
     )
     # The files of many workers take some 10 ms to read, without a pause for other requests.
     collect = partial(runtime.offload, metrics.collect) if metrics.is_shared else metrics.collect
-    return MetricsPage(placement, policy, Counters(collect, metrics.is_shared), settings)
+    shapes = ShapeFits(placement, _shapes(options.shapes))
+    return MetricsPage(placement, policy, Counters(collect, metrics.is_shared), settings, shapes)
+
+
+def _shapes(text: str) -> list[Shape]:
+    """Return the shapes of the option; raise ConfigError if one of them is no valid query."""
+    shapes: dict[str, Shape] = {}
+    for item in text.split():
+        name, _, query = item.partition("=")
+        try:
+            request = candidates_request(query, HIGHEST)
+        except Problem as problem:
+            raise loader.ConfigError([f"[plimsoll]shapes: {name}: {problem.detail}"]) from problem
+        shapes[name] = Shape(name, request)
+    if len(shapes) > MAX_SHAPES:
+        raise loader.ConfigError(
+            [f"[plimsoll]shapes: {len(shapes)} shapes, at most {MAX_SHAPES} are allowed."]
+        )
+    return list(shapes.values())
 
 
 def verify(conf: cfg.ConfigOpts) -> list[IntegrityFinding]:

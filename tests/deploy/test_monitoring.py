@@ -118,6 +118,7 @@ class AggregatesService(Service):
             "OS_PLIMSOLL__METRICS_AGGREGATES": "true",
             "OS_PLIMSOLL__METRICS_PROVIDERS": "true",
             "OS_PLIMSOLL__VERIFY_INTERVAL": "1",
+            "OS_PLIMSOLL__SHAPES": "small=resources=VCPU:1",
         }
 
 
@@ -142,6 +143,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AggregatesService
 
 @pytest.fixture(scope="module")
 def scraped(used: AggregatesService) -> Scrape:
+    assert eventually(lambda: "plimsoll_search_empty_total" in scrape(used.port).names)
     return scrape(used.port, "?providers=1")
 
 

@@ -54,6 +54,7 @@ V1_SEMANTIC_REFUSALS = (
     "GET /plimsoll/v1/explain",
     "GET /plimsoll/v1/fit",
     "GET /plimsoll/v1/providers",
+    "GET /plimsoll/v1/providers/{provider}",
     "GET /plimsoll/v1/unplaced",
     "GET /plimsoll/v1/usage",
 )

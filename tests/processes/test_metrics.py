@@ -20,6 +20,7 @@ from tests.support.waiting import eventually
 
 CLIENTS = 8
 ROUNDS = 40
+TOO_MUCH = 10_000_000
 
 Done = Counter[tuple[str, str, str]]
 """Responses by route, method and status."""
@@ -27,11 +28,12 @@ Done = Counter[tuple[str, str, str]]
 
 def claim_and_read(client: Client, host: str, done: Done) -> None:
     """Claim twice, the second time too much, and read the host."""
-    for amount in (1, 10_000_000):
+    for amount in (1, TOO_MUCH):
         status, _ = claim(client, host, amount)
         done["/allocations/{consumer_uuid}", "PUT", str(status)] += 1
     status, _ = client.call("GET", f"/resource_providers/{host}")
     done["/resource_providers/{uuid}", "GET", str(status)] += 1
+    client.call("GET", f"/allocation_candidates?resources=VCPU:{TOO_MUCH}")
 
 
 def counted(found: Scrape) -> Done:
@@ -80,12 +82,16 @@ def test_counters_equal_what_eight_clients_did_through_two_workers(tmp_path: Pat
         total = sum(done, Counter())
         assert total["/allocations/{consumer_uuid}", "PUT", "204"] == CLIENTS * ROUNDS
         assert eventually(lambda: counted(scrape(service.port)) == total)
+        # Searches without candidates are explained in the background.
+        assert eventually(lambda: scrape(service.port).sum("plimsoll_search_empty_total") == CLIENTS * ROUNDS)
         found = scrape(service.port)
     assert found.values("plimsoll_claims_total", "result") == {
         "accepted": CLIENTS * ROUNDS,
         "refused": CLIENTS * ROUNDS,
     }
     assert found.value("plimsoll_conflicts_total", reason="capacity_exceeded") == CLIENTS * ROUNDS
+    assert found.value("plimsoll_searches_total", result="empty") == CLIENTS * ROUNDS
+    assert found.value("plimsoll_unmet_amount_total", resource_class="VCPU") == CLIENTS * ROUNDS * TOO_MUCH
     assert found.value("plimsoll_batch_commands_count") == found.sum("plimsoll_commit_seconds_count")
     assert found.value("plimsoll_resource_used", resource_class="VCPU") == CLIENTS * ROUNDS
     assert found.value("plimsoll_head_sequence") == found.value("plimsoll_snapshot_sequence")

@@ -26,6 +26,7 @@ from plimsoll.monitoring.exposition import CONTENT_TYPE, Exposition
 from plimsoll.permit import Permit, permit_of
 from plimsoll.service.placement import DatabaseFault, Placement
 from plimsoll.service.progress import Progress, follow_head
+from plimsoll.service.shapes import ShapeFits
 
 LOG = logging.getLogger(__name__)
 
@@ -71,12 +72,18 @@ class MetricsPage:
     """The WSGI applications at `/metrics`: one for clients of trusted networks, one for callers with a token."""
 
     def __init__(
-        self, placement: Placement, policy: Policy, counters: Counters, settings: ScrapeSettings
+        self,
+        placement: Placement,
+        policy: Policy,
+        counters: Counters,
+        settings: ScrapeSettings,
+        shapes: ShapeFits,
     ) -> None:
         self._placement = placement
         self._policy = policy
         self._counters = counters
         self._settings = settings
+        self._shapes = shapes
         self._has_warned = False
         self._progress = SingleFlight(lambda: _follow(placement), "metrics")
 
@@ -141,6 +148,7 @@ class MetricsPage:
             text.add(self._counters.collect())
         gauges.add_service(text, snapshot.world, snapshot.head.seq, progress)
         gauges.add_resources(text, snapshot.world, per_aggregate=self._settings.per_aggregate, pause=pause)
+        gauges.add_shapes(text, self._shapes.of(snapshot, pause))
         if with_providers:
             gauges.add_providers(text, snapshot.world)
         gauges.add_omitted(text)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import ip_network
 
 from oslo_config import cfg, types
@@ -30,6 +31,35 @@ class _Network(types.ConfigType):
         return value
 
 
+class Shapes(types.ConfigType):
+    """The type of an option: several NAME=QUERY, separated by blanks or line ends."""
+
+    def __init__(self) -> None:
+        super().__init__(type_name="shapes value")
+
+    def __call__(self, value: str) -> str:
+        for item in value.split():
+            name, separator, query = item.partition("=")
+            if not (separator and query and _is_shape_name(name)):
+                raise ValueError(
+                    f"{item!r} is not of the form NAME=QUERY, with letters, digits, '.', '_' and '-' in NAME"
+                )
+        return value
+
+    def __repr__(self) -> str:
+        return "Shapes"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shapes)
+
+    __hash__ = types.ConfigType.__hash__
+
+    def _formatter(self, value: str) -> str:
+        return value
+
+
+_is_shape_name = re.compile(r"[\w.-]{1,64}", re.ASCII).fullmatch
+
 METRICS_OPTS: list[cfg.Opt] = [
     cfg.BoolOpt(
         "metrics", default=True, help="Count events, and serve the figures at /metrics for Prometheus."
@@ -50,6 +80,13 @@ METRICS_OPTS: list[cfg.Opt] = [
         "metrics_providers",
         default=False,
         help="Serve the capacity and usage of each provider at /metrics?providers=1 also without a token.",
+    ),
+    cfg.Opt(
+        "shapes",
+        type=Shapes(),
+        default="",
+        help="Shapes of instances whose fit is at /metrics: up to 10 entries NAME=QUERY with blanks or line ends between them."
+        " QUERY is a query of GET /allocation_candidates, such as small=resources=VCPU:1,MEMORY_MB:2048.",
     ),
     cfg.StrOpt(
         "metrics_directory",

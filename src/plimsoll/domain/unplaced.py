@@ -9,6 +9,9 @@ from hashlib import blake2b
 
 from plimsoll.domain.values import value
 
+UNEXPLAINED = "unexplained"
+"""The reason of a search that was not explained: it took too long, or there were too many."""
+
 
 @value
 class SearchSummary:

@@ -18,9 +18,10 @@ from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from plimsoll.domain.unplaced import SearchSummary, UnplacedQuery, UnplacedRequest
+from plimsoll.domain.unplaced import UNEXPLAINED, SearchSummary, UnplacedQuery, UnplacedRequest
 from plimsoll.domain.values import unhashable_value, value
 from plimsoll.ledger.snapshot import Snapshot
+from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.storage import unplaced
 from plimsoll.storage.database import Database
@@ -51,7 +52,7 @@ ATTEMPTS = 3
 CLOSE_SECONDS = 3.0
 """In which the queued searches are written when the process ends."""
 
-_UNEXPLAINED = "It was not possible to find out why in time."
+_NOT_IN_TIME = "It was not possible to find out why in time."
 
 
 @value
@@ -85,10 +86,13 @@ Explain = Callable[[UnplacedSearch], SearchSummary]
 class UnplacedWriter:
     """A queue and a daemon thread, which the first search starts. `add` may be called from any thread."""
 
-    def __init__(self, database: Database, explain: Explain, limits: UnplacedLimits) -> None:
+    def __init__(
+        self, database: Database, explain: Explain, limits: UnplacedLimits, metrics: Metrics = NO_METRICS
+    ) -> None:
         self._database = database
         self._explain = explain
         self._limits = limits
+        self._metrics = metrics
         self._queue: deque[UnplacedSearch] = deque()
         self._queued_chars = 0
         self._wake = database.runtime.new_event()
@@ -107,6 +111,7 @@ class UnplacedWriter:
         chars = self._queued_chars + search.query_chars
         if self._is_closed or len(self._queue) >= MAX_QUEUED or chars > MAX_QUEUED_CHARS:
             self.dropped += 1
+            self._metrics.search_explained(UNEXPLAINED)
             return
         self._queued_chars = chars
         self._queue.append(search)
@@ -174,6 +179,7 @@ class UnplacedWriter:
             self._summaries[search.query] = now, why
             if not self._is_closed:
                 time.sleep(REST * min(time.monotonic() - now, MAX_REST_SECONDS))
+        self._metrics.search_explained(why.reason)
         return UnplacedRequest(search.at, search.request_id, search.global_request_id, search.user, why)
 
     def _summary(self, search: UnplacedSearch) -> SearchSummary:
@@ -181,7 +187,7 @@ class UnplacedWriter:
             return self._explain(search)
         except Exception:
             LOG.exception("A search that found nothing was not explained. Query: %s", search.query.query)
-            return SearchSummary(search.snapshot.revision, "unexplained", "unknown", _UNEXPLAINED)
+            return SearchSummary(search.snapshot.revision, UNEXPLAINED, "unknown", _NOT_IN_TIME)
 
     def _record(self, searches: dict[UnplacedQuery, list[UnplacedRequest]]) -> list[UnplacedQuery]:
         for attempt in range(1, ATTEMPTS + 1):

@@ -22,7 +22,9 @@ from plimsoll.metrics import DIRECTORY_VARIABLE, Metrics
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 OTHER = "other"
-"""The label of a method that HTTP does not define, and of requests without a route."""
+"""The label of a method that HTTP does not define, of requests without a route, and of resource classes beyond the first."""
+MAX_CLASSES = 200
+"""Resource classes with a counter of their own: their names can be deleted and created again."""
 SEARCH_RESULTS = ("found", "empty", "cached", "failed")
 
 SECONDS = (0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1, 10)
@@ -55,6 +57,13 @@ class PrometheusMetrics(Metrics):
             "repeated_reads", "Reads computed again, because another process had written."
         )
         self._searches = self._counter("searches", "Requests for allocation candidates.", "result")
+        self._empty_searches = self._counter(
+            "search_empty", "Requests for allocation candidates that found none.", "reason"
+        )
+        self._unmet = self._counter(
+            "unmet_amount", "Amounts asked for by requests that found no candidates.", "resource_class"
+        )
+        self._unmet_classes = set[str]()
         self._stage_seconds = self._histogram(
             "search_stage_seconds", "Time of a stage of a search.", SECONDS, "stage"
         )
@@ -125,6 +134,17 @@ class PrometheusMetrics(Metrics):
 
     def search_done(self, result: str) -> None:
         self._searches.labels(result).inc()
+
+    def search_explained(self, reason: str) -> None:
+        self._empty_searches.labels(reason).inc()
+
+    def amount_unmet(self, resource_class: str, amount: int) -> None:
+        known = self._unmet_classes
+        if resource_class not in known:
+            if len(known) >= MAX_CLASSES:
+                resource_class = OTHER
+            known.add(resource_class)
+        self._unmet.labels(resource_class).inc(amount)
 
     def search_stage_done(self, stage: str, seconds: float) -> None:
         histogram = self._by_stage.get(stage)

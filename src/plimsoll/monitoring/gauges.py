@@ -14,6 +14,7 @@ from plimsoll.domain.utilisation import ClassTotals
 from plimsoll.domain.world import World
 from plimsoll.monitoring.exposition import Exposition, Row
 from plimsoll.service import usage_report
+from plimsoll.service.fit import FitReport
 from plimsoll.service.progress import Progress
 
 SERIES_BUDGET = 20_000
@@ -64,6 +65,26 @@ _PROVIDER_GAUGES = (
 )
 
 
+_SHAPE_GAUGES: tuple[tuple[str, str, Callable[[FitReport], float]], ...] = (
+    ("plimsoll_shape_fit", "Further instances of the shape that fit.", lambda fit: fit.now.instances),
+    (
+        "plimsoll_shape_fit_hosts",
+        "Hosts on which a further instance of the shape fits.",
+        lambda fit: fit.now.hosts,
+    ),
+    (
+        "plimsoll_shape_fit_empty",
+        "Instances of the shape that fit if nothing is in use.",
+        lambda fit: fit.empty.instances,
+    ),
+    (
+        "plimsoll_shape_fit_exact",
+        "1 if plimsoll_shape_fit is exact, 0 if at least as many fit.",
+        lambda fit: fit.now.is_exact,
+    ),
+)
+
+
 def add_service(text: Exposition, world: World, sequence: int, progress: Progress | None) -> None:
     """Add the state of the process that is scraped. `progress` is None if the database did not respond."""
     _add_value(
@@ -105,6 +126,12 @@ def add_resources(
             ("aggregate", "resource_class"),
             _values(aggregates, field),
         )
+
+
+def add_shapes(text: Exposition, fits: Mapping[str, FitReport]) -> None:
+    """Add how many instances of each named shape fit."""
+    for name, description, value in _SHAPE_GAUGES:
+        text.add_gauge(name, description, ("shape",), [((shape,), value(fits[shape])) for shape in fits])
 
 
 def add_providers(text: Exposition, world: World) -> None:

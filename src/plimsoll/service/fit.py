@@ -38,8 +38,12 @@ def fit_request(
     request: CandidatesRequest,
     pause: Callable[[], None],
     is_client_gone: Callable[[], bool],
+    seconds: float = FIT_SECONDS,
 ) -> FitReport | Refusal:
-    """Count the instances of a request. A request with unknown names is refused as by the search."""
+    """Count the instances of a request, within so many seconds for each of the two clouds.
+
+    A request with unknown names is refused as by the search.
+    """
     snapshot, settings = placement.snapshot(), placement.settings
 
     def budget(seconds: float) -> Budget:
@@ -64,7 +68,7 @@ def fit_request(
         hosts = np.zeros(0, np.int64) if found is None else hosts_of(empty, found)
         fits = []
         for index in (snapshot.index, empty):
-            search = RepeatedSearch(snapshot.world, budget(FIT_SECONDS), fast_paths=settings.fast_paths)
+            search = RepeatedSearch(snapshot.world, budget(seconds), fast_paths=settings.fast_paths)
             fits.append(fit(search, index, request, hosts))
     except BudgetExceeded:
         return SearchTooLong(settings.search_budget)

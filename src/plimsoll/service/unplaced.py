@@ -10,7 +10,7 @@ from datetime import datetime
 from hashlib import blake2b
 
 from plimsoll.domain.actor import Actor
-from plimsoll.domain.unplaced import SearchSummary, UnplacedEntry, UnplacedQuery
+from plimsoll.domain.unplaced import UNEXPLAINED, SearchSummary, UnplacedEntry, UnplacedQuery
 from plimsoll.ledger.unplaced_writer import UnplacedSearch
 from plimsoll.search.budget import Budget, BudgetExceeded
 from plimsoll.search.explain import explain as search_explain
@@ -36,8 +36,13 @@ def note(
     actor: Actor,
     global_request_id: str | None,
 ) -> None:
-    """Have the writer record a search that found nothing in the current snapshot. Never waits."""
-    if placement.unplaced is not None:
+    """Count a search that found nothing in the current snapshot, and have the writer record it. Never waits."""
+    for group in request.groups:
+        for resource_class, amount in group.resources.items():
+            placement.metrics.amount_unmet(resource_class, amount)
+    if placement.unplaced is None:
+        placement.metrics.search_explained(UNEXPLAINED)
+    else:
         placement.unplaced.add(
             UnplacedSearch(
                 placement.snapshot(),
@@ -67,7 +72,7 @@ def explain(search: UnplacedSearch, pause: Callable[[], None]) -> SearchSummary:
     try:
         reason, verdict, summary = summary_of(search, budget)
     except BudgetExceeded:
-        reason, verdict = "unexplained", "unknown"
+        reason, verdict = UNEXPLAINED, "unknown"
         summary = f"The search found nothing; why was not found out within {EXPLAIN_SECONDS:.0f} s."
     return SearchSummary(snapshot.revision, reason, verdict, summary)
 

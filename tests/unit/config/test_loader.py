@@ -157,6 +157,7 @@ def test_our_own_options_have_these_defaults() -> None:
         "metrics_aggregates": False,
         "metrics_providers": False,
         "metrics_directory": None,
+        "shapes": "",
         "search_budget": 10.0,
         "max_candidates_without_limit": 100_000,
     }

@@ -12,7 +12,7 @@ import pytest
 
 from plimsoll.domain.refusals import AllocationsMissing
 from plimsoll.metrics import DIRECTORY_VARIABLE
-from plimsoll.monitoring.counters import PrometheusMetrics
+from plimsoll.monitoring.counters import MAX_CLASSES, PrometheusMetrics
 from plimsoll.monitoring.exposition import Exposition
 from plimsoll.storage.errors import HeadMoved
 from tests.support.scrapes import Scrape
@@ -55,6 +55,8 @@ def test_each_event_has_its_series() -> None:
     metrics.request_refused(408)
     metrics.read_repeated()
     metrics.search_done("empty")
+    metrics.search_explained("used")
+    metrics.amount_unmet("VCPU", 8)
     metrics.search_stage_done("plan", 0.5)
     metrics.claims_done(3, None)
     metrics.claims_done(2, AllocationsMissing("c"))
@@ -72,6 +74,8 @@ def test_each_event_has_its_series() -> None:
     assert scrape.value("plimsoll_repeated_reads_total") == 1
     assert scrape.value("plimsoll_searches_total", result="empty") == 1
     assert scrape.value("plimsoll_searches_total", result="found") == 0
+    assert scrape.value("plimsoll_search_empty_total", reason="used") == 1
+    assert scrape.value("plimsoll_unmet_amount_total", resource_class="VCPU") == 8
     assert scrape.value("plimsoll_search_stage_seconds_sum", stage="plan") == 0.5
     assert scrape.value("plimsoll_claims_total", result="accepted") == 3
     assert scrape.value("plimsoll_claims_total", result="refused") == 2
@@ -86,6 +90,15 @@ def test_each_event_has_its_series() -> None:
     assert scrape.value("plimsoll_full_load_seconds_sum") == 2
     assert scrape.value("plimsoll_database_errors_total", reason="head_moved") == 1
     assert scrape.value("plimsoll_verifications_total", result="equal") == 1
+
+
+def test_resource_classes_beyond_the_first_are_one_label() -> None:
+    metrics = PrometheusMetrics()
+    for number in range(MAX_CLASSES + 50):
+        metrics.amount_unmet(f"CUSTOM_{number}", 2)
+    counted = scraped(metrics).values("plimsoll_unmet_amount_total", "resource_class")
+    assert len(counted) == MAX_CLASSES + 1
+    assert counted["other"] == 50 * 2
 
 
 WORKER = """
