@@ -166,22 +166,4 @@ MUTATIONS = (
         "if not batch.log:\n                return batch",
         is_rare=True,
     ),
-    Mutation(
-        "a pruned log counts as a commit that did not happen",
-        "storage.changes:was_committed",
-        "return None if",
-        "return False if",
-    ),
-    Mutation(
-        "a command that joins late reads a consumer that the batch has changed",
-        "ledger.commit:Committer._commit_optimistic",
-        "if batch.has_holdings_of(consumers):",
-        "if False:",
-    ),
-    Mutation(
-        "a waiter that ends keeps the group commit lock",
-        "ledger.group_commit:GroupCommitLock.acquire",
-        "if self._remove(waiter):\n            self.release()",
-        "self._remove(waiter)",
-    ),
 )

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import random
@@ -115,6 +116,8 @@ class Simulator:
 
     def __enter__(self) -> Simulator:
         self._exits.callback(shutil.rmtree, self._directory, ignore_errors=True)
+        gc.freeze()  # garbage collection need not look at the modules again and again
+        self._exits.callback(gc.unfreeze)
         state = random.getstate()
         self._exits.callback(random.setstate, state)
         self._template = _make_template(self._directory / "template.sqlite")
