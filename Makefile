@@ -79,6 +79,9 @@ openapi: .venv/.installed ## schemathesis with the OpenAPI documents of a runnin
 
 bench: .venv/.installed .venv-reference/.installed ## measure both services, alternating (DB=mariadb, postgresql or sqlite)
 	$(BIN)/python -m bench run --database $(or $(DB),mariadb)
+ifneq ($(DB),sqlite)
+	$(BIN)/python -m bench deployed --reference --database $(or $(DB),mariadb)
+endif
 
 bench-quick: .venv/.installed .venv-reference/.installed ## the main ratios, briefly, held to a quarter of their goals
 	$(BIN)/python -m bench run --quick --database $(or $(DB),mariadb)

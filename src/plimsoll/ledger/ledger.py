@@ -62,7 +62,9 @@ class Ledger:
         """Of the batch that was decided last. Changed by the holder of the group commit lock."""
         self._commit_lock = GroupCommitLock()
         responses = ResponseCache() if fast_paths.response_cache else ResponseCache(max_bytes=0)
-        self._current = CurrentSnapshot(database, self.runtime, responses, metrics)
+        self._current = CurrentSnapshot(
+            database, self.runtime, responses, metrics, bulk_follow=fast_paths.bulk_follow
+        )
         committer = Committer(
             database, self._current, self.runtime, clock, metrics, optimistic=fast_paths.optimistic_commit
         )

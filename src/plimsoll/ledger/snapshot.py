@@ -8,11 +8,10 @@ by the first search, not by the write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from plimsoll.domain.effects import Effect
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
@@ -77,20 +76,15 @@ class Snapshot:
             indexed = self._indexed = indexed.at(self.world)
         return indexed.index
 
-    def after(self, head: Head, effects: Iterable[Effect], pause: Callable[[], None]) -> Snapshot:
-        """Return the snapshot after these effects. Calls `pause` after each of them."""
-        world, touched = self.world, set[str]()
-        for effect in effects:
-            touched.update(effect.providers(world))
-            world = effect.apply(world)
-            pause()
-        return self.advanced(head, world, touched)
+    def advanced(self, heads: Sequence[Head], world: World, touched: set[str]) -> Snapshot:
+        """Return the snapshot of a later world, in which only these providers differ.
 
-    def advanced(self, head: Head, world: World, touched: set[str]) -> Snapshot:
-        """Return the snapshot of a later world, in which only these providers differ."""
+        `heads` are the heads that the database has had since this snapshot, the head of the later world last.
+        """
+        *passed, head = heads
         assert head.seq > self.head.seq
         indexed = self._indexed.with_touched(touched, world)
-        past_heads = (*self._past_heads[-MAX_PAST_HEADS:], self.head)
+        past_heads = (*self._past_heads, self.head, *passed)[-MAX_PAST_HEADS:]
         return Snapshot(head, world, self.origin, indexed, self.responses.empty(), past_heads)
 
     def contains(self, head: Head, since: Head) -> bool:
