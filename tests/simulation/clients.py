@@ -145,7 +145,7 @@ class Client:
 
     def _check_refusal(self, write: w.Write, began: Moment, refusal: Refusal) -> None:
         for entry in self.history.entries_since(began):
-            if not write.apply(copied(entry.state)):
+            if not all(write.apply(copied(state)) for state in (entry.state, *entry.between)):
                 return
         raise Violation(f"{write} was refused: {refusal}, and the rules allowed it all the time")
 

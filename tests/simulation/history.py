@@ -30,6 +30,8 @@ class Entry:
 
     head: Head
     state: PlainPlacement
+    between: tuple[PlainPlacement, ...] = ()
+    """The states between the commands of its batch: reads do not see them, but a command was decided on each."""
 
     @cached_property
     def used(self) -> dict[str, int]:
@@ -103,10 +105,12 @@ class History:
             )
         if any(row[1] != head.mark for row in rows):
             raise Violation(f"change {head.seq}: its lines have other marks than the head")
-        state = copied(before.state)
+        state, states = before.state, []
         for request_id, _ in groupby(row[2] for row in rows):
+            state = copied(state)
             self._apply(request_id, state, head)
-        entry = Entry(head, state)
+            states.append(state)
+        entry = Entry(head, state, tuple(states[:-1]))
         found = read_state(connection)
         self._check_capacity(before.state, found, head)
         if found != state:

@@ -82,16 +82,15 @@ MUTATIONS = (
     ),
     Mutation(
         "following skips the first of several missed changes",
-        "storage.changes:effects_after",
-        "rows = rows[1:]",
-        "rows = rows[1:]; skipped = len(rows) > 1; rows = [rows[1], *rows[1:]] if skipped else rows;"
-        " return [row.effects for row in rows[skipped:]]",
+        "storage.changes:missed_changes",
+        "Missed(list(effects),",
+        "Missed(list(effects)[len(effects) > 1 :],",
     ),
     Mutation(
         "a gap in the log is not noticed",
-        "storage.changes:effects_after",
-        "if numbers == list(range(position.seq + 1, head.seq + 1)) else None",
-        "",
+        "storage.changes:missed_changes",
+        "if numbers != tuple(range(position.seq + 1, position.seq + 1 + len(rows))):",
+        "if False:",
     ),
     Mutation(
         "the generation of a consumer is not checked",
@@ -137,9 +136,9 @@ MUTATIONS = (
     ),
     Mutation(
         "another history with the same number is not noticed after a restore",
-        "storage.changes:effects_after",
-        "(rows[0].seq, rows[0].mark) != position",
-        "rows[0].seq != position.seq",
+        "storage.changes:missed_changes",
+        "(rows[0][0], rows[0][1]) != position",
+        "rows[0][0] != position.seq",
     ),
     Mutation(
         "a read returns an older state than the head after a restore",
@@ -150,8 +149,20 @@ MUTATIONS = (
     Mutation(
         "a read does not confirm its snapshot",
         "ledger.current:OptimisticRead.confirm",
-        "if head == self._snapshot.head:",
-        "if True:",
+        "head == self._snapshot.head",
+        "True",
+    ),
+    Mutation(
+        "a read that shares the query of another one shares an earlier one too",
+        "ledger.current:CurrentSnapshot.caught_up",
+        "if self._current_at < called:",
+        "if self._current_at < 0:",
+    ),
+    Mutation(
+        "a snapshot that ends within a batch is published",
+        "ledger.current:CurrentSnapshot._follow_log",
+        "is_complete = len(rows) <= CHANGES_PER_READ",
+        "is_complete = True",
     ),
     Mutation(
         "a snapshot is published before its commit",
@@ -165,23 +176,5 @@ MUTATIONS = (
         "if not batch.log:\n                raise _NeedsHeadLock",
         "if not batch.log:\n                return batch",
         is_rare=True,
-    ),
-    Mutation(
-        "a pruned log counts as a commit that did not happen",
-        "storage.changes:was_committed",
-        "return None if",
-        "return False if",
-    ),
-    Mutation(
-        "a command that joins late reads a consumer that the batch has changed",
-        "ledger.commit:Committer._commit_optimistic",
-        "if batch.has_holdings_of(consumers):",
-        "if False:",
-    ),
-    Mutation(
-        "a waiter that ends keeps the group commit lock",
-        "ledger.group_commit:GroupCommitLock.acquire",
-        "if self._remove(waiter):\n            self.release()",
-        "self._remove(waiter)",
     ),
 )

@@ -93,6 +93,7 @@ class Plan:
     change_log_keep: int
     optimistic: bool
     multi_statement: bool
+    bulk_follow: bool
     compares_sql: bool
     """Whether memory is compared with SQL at the end as the service does it, which takes long."""
 
@@ -103,6 +104,7 @@ class Plan:
             f" the log keeps {self.change_log_keep} changes,"
             f" optimistic commits {'on' if self.optimistic else 'off'},"
             f" joined messages {'on' if self.multi_statement else 'off'},"
+            f" bulk follow {'on' if self.bulk_follow else 'off'},"
             f" {self.fault_probability:.0%} of messages fail"
         ]
         for number, client in enumerate(self.clients):
@@ -132,6 +134,7 @@ def make_plan(seed: int) -> Plan:
         optimistic=rng.random() < 0.8,
         multi_statement=rng.random() < 0.7,
         compares_sql=rng.random() < 0.1,
+        bulk_follow=rng.random() < 0.7,
     )
 
 

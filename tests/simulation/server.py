@@ -25,6 +25,8 @@ BEGIN_READ, BEGIN_WRITE, COMMIT, ROLLBACK = "BEGIN", "BEGIN WRITE", "COMMIT", "R
 _FOR_UPDATE = " FOR UPDATE"
 _MOVE_HEAD = "UPDATE plimsoll_head"
 _PRUNE = "DELETE FROM plimsoll_changes"
+_CONSTANT_TABLES = "alembic_version", "epoch", "resource_classes", "traits", "unplaced"
+"""Tables that no operation of a run changes."""
 
 
 class SessionLost(sqlite3.OperationalError):
@@ -59,7 +61,9 @@ class NodeFile:
         self.admin = self.take()
         """For the simulator itself: reads of the last committed state, and restores."""
         self._tables = [
-            name for (name,) in self.admin.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            name
+            for (name,) in self.admin.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if not any(part in name for part in _CONSTANT_TABLES)
         ]
 
     def take(self) -> sqlite3.Connection:

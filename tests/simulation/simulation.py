@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import random
@@ -19,7 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from plimsoll.fast_paths import ALL
-from plimsoll.ledger import follow, ledger, pruner, snapshot
+from plimsoll.ledger import commit, current, follow, ledger, pruner, snapshot
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.pruner import Retention
 from plimsoll.ledger.snapshot import Snapshot
@@ -42,13 +43,18 @@ START = datetime(2026, 1, 1)
 DELAYS = (0.5, 5.0, 12.0, 50.0)
 """Seconds that an event of the kind `delay` lasts: up to the timeouts of the ledger."""
 
-SMALL_LIMITS: tuple[tuple[object, str, int], ...] = (
+SMALL_LIMITS: tuple[tuple[object, str, float], ...] = (
     (pruner, "PRUNE_INTERVAL", 2),
     (pruner, "PRUNE_BATCH", 2),
     (ledger, "MAX_BATCH", 3),
     (snapshot, "MAX_PAST_HEADS", 3),
     (snapshot, "MAX_TOUCHED", 2),
     (follow, "MAX_FOLLOWED_CHANGES", 8),
+    (current, "MAX_FOLLOWED_CHANGES", 8),
+    (follow, "CHANGES_PER_READ", 3),
+    (current, "CHANGES_PER_READ", 3),
+    (commit, "CHANGES_UNDER_LOCK", 3),
+    (current, "MOSTLY", 0.05),
     (lookup_tables, "MAX_CACHED", 3),
 )
 """Limits that a short run would never reach."""
@@ -116,6 +122,8 @@ class Simulator:
 
     def __enter__(self) -> Simulator:
         self._exits.callback(shutil.rmtree, self._directory, ignore_errors=True)
+        gc.freeze()  # garbage collection need not look at the modules again and again
+        self._exits.callback(gc.unfreeze)
         state = random.getstate()
         self._exits.callback(random.setstate, state)
         self._template = _make_template(self._directory / "template.sqlite")
@@ -253,7 +261,10 @@ class Run:
         scheduler, group = self.scheduler, process.group
         runtime = SimulatedRuntime(scheduler, self.cluster.is_lost)
         fast_paths = replace(
-            ALL, optimistic_commit=self.plan.optimistic, multi_statement=self.plan.multi_statement
+            ALL,
+            optimistic_commit=self.plan.optimistic,
+            multi_statement=self.plan.multi_statement,
+            bulk_follow=self.plan.bulk_follow,
         )
         metrics = CountingMetrics(self.counts)
         database = SimulatedDatabase(process.link, runtime, fast_paths, metrics)
