@@ -114,7 +114,7 @@ def _fill(
         disk = host.pool.uuid, "DISK_GB"
         free[disk] = pool_free[disk]
     is_divided = host.kind == "pin" and source.random() < DIVIDED_SHARE
-    fill = 0.5 if is_divided else host.fill
+    fill = 0.35 if is_divided else host.fill
     limits = {key: amount * (1 - fill) for key, amount in free.items() if key[1] in _MAIN}
     is_fragmented = host.kind == "cmp" and source.random() < FRAGMENTED_SHARE
     offered = {name for node in nodes for name in node.inventories}
