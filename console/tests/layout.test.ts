@@ -35,7 +35,7 @@ describe("the heat map", () => {
   });
 
   it("is walked with the arrow keys, and not left", () => {
-    const grid = gridOf(10, 120, { width: 30, height: 30, gap: 2, named: false });
+    const grid = gridOf(10, 120, { width: 30, height: 30, gap: 2, named: false, tall: false });
     expect(grid.columns).toBe(4);
     expect(moved(grid, 10, 0, "ArrowDown")).toBe(4);
     expect(moved(grid, 10, 7, "ArrowDown")).toBe(7);

@@ -60,3 +60,18 @@ export function groupHosts(fleet: Fleet, by: GroupBy): Grouping {
 function sizeClass(size: number): number {
   return Math.round(Math.log(size + 1) / Math.log(4));
 }
+
+const SHARES = "MISC_SHARES_VIA_AGGREGATE";
+
+/** A name for an aggregate, which has none in Placement: the provider that shares with it, or what all its hosts begin with. */
+export function aggregateName(hosts: readonly Host[], aggregate: string): string | null {
+  for (const host of hosts) {
+    const sharing = host.members.find((member) => member.traits.includes(SHARES) && member.aggregates.includes(aggregate));
+    if (sharing !== undefined && hosts.length > 1) return `Hosts with ${sharing.name}`;
+  }
+  const [first, last] = [hosts[0]?.name ?? "", hosts.at(-1)?.name ?? ""];
+  let length = 0;
+  while (length < Math.min(first.length, last.length) && first[length] === last[length]) length += 1;
+  const common = first.slice(0, length).replace(/[^A-Za-z0-9]*\d*$/, "");
+  return hosts.length > 1 && common.length >= 3 && hosts.every(({ name }) => name.startsWith(common)) ? `${common}…` : null;
+}

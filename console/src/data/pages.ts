@@ -4,6 +4,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, type Params } from "../api/client";
+import { Refresher } from "./refresher";
 
 interface Page<T> {
   items: T[];
@@ -27,64 +28,62 @@ interface State<T> {
   loading: boolean;
 }
 
-/** `cursor` is the name of the parameter that takes `next`. `refresh`: the first page is read again when it changes. */
+interface Options {
+  /** The name of the parameter that takes `next`. */
+  cursor?: string;
+  /** The first page is read again when this changes, at most every `every` milliseconds. */
+  refresh?: string;
+  every?: number;
+}
+
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the document is given by `pick`
-export function usePages<D, T>(
-  path: string,
-  params: Params,
-  pick: (document: D) => Page<T>,
-  options: { cursor?: string; refresh?: string; every?: number } = {},
-): Paged<T> {
+export function usePages<D, T>(path: string, params: Params, pick: (document: D) => Page<T>, options: Options = {}): Paged<T> {
   const { cursor = "after", refresh = "", every = 2000 } = options;
   const key = `${path}?${JSON.stringify(params)}`;
   const [state, setState] = useState<State<T>>({ key: "", items: [], next: null, error: null, loading: true });
-  const [attempt, setAttempt] = useState(0);
-  const read = useRef({ key: "", time: 0, pages: 0 });
-  const stopMore = useRef<AbortController | null>(null);
+  const refresher = useRef<Refresher | null>(null);
+  /** Pages that were read; a viewer who has read on is not thrown back to the first one. */
+  const pages = useRef(0);
+  const further = useRef<AbortController | null>(null);
 
   useEffect(() => {
-    const stop = new AbortController();
-    const again = read.current.key === key;
-    // A viewer who has read on is not thrown back to the first page.
-    if (again && read.current.pages > 1 && attempt === 0) return;
-    const timer = setTimeout(
-      () => {
-        read.current = { key, time: Date.now(), pages: 1 };
-        setState((old) => (old.key === key ? { ...old, loading: true } : { key, items: [], next: null, error: null, loading: true }));
-        get<D>(path, params, { signal: stop.signal }).then(
-          (document) => {
-            const { items, next } = pick(document);
-            setState({ key, items, next, error: null, loading: false });
-          },
-          (error: unknown) => {
-            if (!stop.signal.aborted) setState({ key, items: [], next: null, error, loading: false });
-          },
-        );
-      },
-      again ? Math.max(0, read.current.time + every - Date.now()) : 0,
-    );
+    pages.current = 0;
+    const reading = new Refresher(every, async (signal) => {
+      if (pages.current > 1) return;
+      setState((old) => (old.key === key ? { ...old, loading: true } : { key, items: [], next: null, error: null, loading: true }));
+      try {
+        const { items, next } = pick(await get<D>(path, params, { signal }));
+        if (signal.aborted || pages.current > 1) return;
+        pages.current = 1;
+        setState({ key, items, next, error: null, loading: false });
+      } catch (error) {
+        if (!signal.aborted) setState({ key, items: [], next: null, error, loading: false });
+      }
+    });
+    refresher.current = reading;
+    reading.ask();
     return () => {
-      clearTimeout(timer);
-      stop.abort();
+      reading.stop();
+      further.current?.abort();
     };
     // The key stands for path and parameters.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [key, refresh, attempt]);
+  }, [key, every]);
 
-  useEffect(() => () => stopMore.current?.abort(), [key]);
+  useEffect(() => refresher.current?.ask(), [refresh]);
 
   const more = (): void => {
-    if (state.next === null || state.loading) return;
-    const stop = (stopMore.current = new AbortController());
-    read.current.pages += 1;
+    if (state.next === null || pages.current === 0) return;
+    const { signal } = (further.current = new AbortController());
+    pages.current += 1;
     setState((old) => ({ ...old, loading: true }));
-    get<D>(path, { ...params, [cursor]: state.next }, { signal: stop.signal }).then(
+    get<D>(path, { ...params, [cursor]: state.next }, { signal }).then(
       (document) => {
         const { items, next } = pick(document);
         setState((old) => (old.key === key ? { ...old, items: [...old.items, ...items], next, loading: false } : old));
       },
       (error: unknown) => {
-        if (!stop.signal.aborted) setState((old) => ({ ...old, error, loading: false }));
+        if (!signal.aborted) setState((old) => ({ ...old, error, loading: false }));
       },
     );
   };
@@ -95,6 +94,9 @@ export function usePages<D, T>(
     error: current ? state.error : null,
     hasMore: current && state.next !== null,
     more,
-    reload: () => setAttempt((count) => count + 1),
+    reload: () => {
+      pages.current = 0;
+      refresher.current?.askNow();
+    },
   };
 }

@@ -5,6 +5,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, type Params } from "../api/client";
 import { asOf, moment } from "./live";
+import { Refresher } from "./refresher";
 
 export interface Loaded<T> {
   value: T | null;
@@ -21,46 +22,44 @@ interface State<T> {
   loading: boolean;
 }
 
-/** `path` null: nothing is read. `refresh`: when this changes, the document is read again, at most every `every` milliseconds. */
-export function useDocument<T>(
-  path: string | null,
-  params: Params = {},
-  options: { refresh?: string; every?: number; past?: boolean } = {},
-): Loaded<T> {
-  const at = options.past === false ? null : moment.value;
+interface Options {
+  /** When this changes, the document is read again, at most every `every` milliseconds. */
+  refresh?: string;
+  every?: number;
+  /** False: the route has no `at`, and shows now. */
+  past?: boolean;
+}
+
+/** `path` null: nothing is read. */
+export function useDocument<T>(path: string | null, params: Params = {}, options: Options = {}): Loaded<T> {
+  const { refresh = "", every = 1500, past = true } = options;
+  const at = past ? moment.value : null;
   const key = path === null ? "" : `${path}?${JSON.stringify(params)}&${at ?? ""}`;
   const [state, setState] = useState<State<T>>({ key: "", value: null, error: null, loading: true });
-  const [attempt, setAttempt] = useState(0);
-  const read = useRef({ key: "", time: 0 });
-  const { refresh = "", every = 1500 } = options;
+  const refresher = useRef<Refresher | null>(null);
 
   useEffect(() => {
     if (path === null) return;
-    const stop = new AbortController();
-    const again = read.current.key === key;
-    const delay = again ? Math.max(0, read.current.time + every - Date.now()) : 0;
-    const timer = setTimeout(() => {
-      read.current = { key, time: Date.now() };
+    const sent = past ? asOf(params) : params;
+    const reading = new Refresher(every, async (signal) => {
       setState((old) => ({ key, value: old.key === key ? old.value : null, error: null, loading: true }));
-      get<T>(path, options.past === false ? params : asOf(params), { signal: stop.signal }).then(
-        (value) => setState({ key, value, error: null, loading: false }),
-        (error: unknown) => {
-          if (!stop.signal.aborted) setState({ key, value: null, error, loading: false });
-        },
-      );
-    }, delay);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
+      try {
+        const value = await get<T>(path, sent, { signal });
+        if (!signal.aborted) setState({ key, value, error: null, loading: false });
+      } catch (error) {
+        if (!signal.aborted) setState({ key, value: null, error, loading: false });
+      }
+    });
+    refresher.current = reading;
+    reading.ask();
+    return () => reading.stop();
     // The key stands for path, parameters and moment.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [key, attempt, refresh, every]);
+  }, [key, every]);
 
-  const reload = (): void => {
-    read.current.time = 0;
-    setAttempt((count) => count + 1);
-  };
+  useEffect(() => refresher.current?.ask(), [refresh]);
+
+  const reload = (): void => refresher.current?.askNow();
   if (state.key !== key) return { value: null, error: null, loading: path !== null, reload };
   return { value: state.value, error: state.error, loading: state.loading, reload };
 }

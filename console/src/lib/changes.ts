@@ -51,6 +51,16 @@ export function operationWords(operation: string): string {
   return OPERATIONS[operation] ?? operation;
 }
 
+/** The operation in words; a claim that moves or changes a consumer is called so. */
+export function changeKind(change: Change): string {
+  const [consumer] = change.consumers;
+  if (change.operation === "allocations.claim" && change.consumers.length === 1 && consumer !== undefined) {
+    const word = /^(moved|changed|released)/.exec(consumerSentence(consumer))?.[0];
+    if (word !== undefined) return word.charAt(0).toUpperCase() + word.slice(1);
+  }
+  return operationWords(change.operation);
+}
+
 /** Sums of a consumer's allocations by class. */
 function amountsOf(state: ConsumerState | null): Map<string, number> {
   const sums = new Map<string, number>();

@@ -10,6 +10,8 @@ export interface CellSize {
   gap: number;
   /** Whether the name stands in the cell. */
   named: boolean;
+  /** Whether there is also room for a figure. */
+  tall: boolean;
 }
 
 export interface Grid {
@@ -30,6 +32,9 @@ export interface Tile {
 
 const NAMED_WIDTH = 132;
 const NAMED_HEIGHT = 30;
+const TALL_HEIGHT = 54;
+/** With at most this many hosts, a cell has its figure too. */
+const TALL_COUNT = 64;
 /** With at most this many hosts, names are in the cells unless the viewer wants otherwise. */
 const NAMED_COUNT = 160;
 /** The height that all cells together should take. */
@@ -42,12 +47,13 @@ const TILE_HEIGHT = 1024;
 /** The size of all cells of a map, from the number of hosts and the width. */
 export function cellSize(count: number, width: number, density: Density): CellSize {
   if (density === "names" || (density === "auto" && count <= NAMED_COUNT)) {
+    const tall = count <= TALL_COUNT;
     const columns = Math.max(1, Math.floor(width / NAMED_WIDTH));
-    return { width: Math.floor(width / columns), height: NAMED_HEIGHT, gap: 3, named: true };
+    return { width: Math.floor(width / columns), height: tall ? TALL_HEIGHT : NAMED_HEIGHT, gap: 3, named: true, tall };
   }
   const side = Math.floor(Math.sqrt((Math.max(width, 1) * WANTED_HEIGHT) / Math.max(count, 1)));
   const size = Math.min(LARGEST, Math.max(SMALLEST, side));
-  return { width: size, height: size, gap: size >= 14 ? 2 : 1, named: false };
+  return { width: size, height: size, gap: size >= 14 ? 2 : 1, named: false, tall: false };
 }
 
 export function gridOf(count: number, width: number, cell: CellSize): Grid {

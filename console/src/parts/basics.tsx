@@ -43,21 +43,27 @@ export function Count({ value }: { value: number }): JSX.Element {
 
 const now = signal(new Date());
 let ticking = 0;
+/** One timer for all times of a page. */
+let timer: ReturnType<typeof setInterval> | undefined;
 
 /** A time relative to now, with the absolute one on hover. */
 export function Time({ at }: { at: string | null }): JSX.Element {
   useEffect(() => {
     ticking += 1;
-    const timer = ticking === 1 ? setInterval(() => (now.value = new Date()), 5000) : undefined;
+    now.value = new Date();
+    timer ??= setInterval(() => (now.value = new Date()), 5000);
     return () => {
       ticking -= 1;
+      if (ticking > 0) return;
       clearInterval(timer);
+      timer = undefined;
     };
   }, []);
   if (at === null) return <span class="quiet">no time</span>;
   const then = parseTime(at);
   if (Number.isNaN(then.getTime())) return <span>{at}</span>;
-  const present = now.value.getTime() < then.getTime() ? new Date() : now.value;
+  // Between two ticks a time can be newer than the clock of the page.
+  const present = now.value < then ? then : now.value;
   return (
     <time dateTime={then.toISOString()} title={absolute(then)}>
       {relative(then, present)}
@@ -68,13 +74,15 @@ export function Time({ at }: { at: string | null }): JSX.Element {
 /** An id: short, whole on hover, copied by a click on the button. */
 export function Id({ id, to, full = false }: { id: string; to?: string; full?: boolean }): JSX.Element {
   const text = full ? id : shortId(id);
+  // Names are text; ids of digits are easier to compare in a fixed width.
+  const shown = /^(req-)?[0-9a-f-]{16,}$/i.test(id) ? <code>{text}</code> : text;
   return (
     <span class="id">
       {to === undefined ? (
-        <code title={id}>{text}</code>
+        <span title={id}>{shown}</span>
       ) : (
         <Link to={to} title={id}>
-          <code>{text}</code>
+          {shown}
         </Link>
       )}
       <CopyButton text={id} label={`Copy ${id}`} small />

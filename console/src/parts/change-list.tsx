@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Change } from "../api/types";
-import { changeSentence, consumerDifferences, operationWords, providerDifferences, revisionNumber, type Difference } from "../lib/changes";
+import { changeKind, changeSentence, consumerDifferences, providerDifferences, revisionNumber, type Difference } from "../lib/changes";
 import { consumerPath, projectPath, providerPath } from "../lib/paths";
 import { absolute, clockTime, parseTime } from "../lib/times";
 import { Id, Link, Time } from "./basics";
@@ -21,7 +21,7 @@ export function Changes({ changes }: { changes: readonly Change[] }): JSX.Elemen
               {clockTime(parseTime(change.time))}
             </span>
             <span class="change-kind" data-operation={change.operation}>
-              {operationWords(change.operation)}
+              {changeKind(change)}
             </span>
             <span class="change-text">{changeSentence(change)}</span>
             <span class="change-age quiet">

@@ -16,6 +16,8 @@ export interface Colouring {
   step: (host: Host) => number;
   /** The part of a named cell that is filled; 1 fills it. */
   share: (host: Host) => number;
+  /** The figure of a cell that has room for it. */
+  figure: (host: Host) => string;
 }
 
 export interface Pointed {
@@ -67,6 +69,7 @@ function inkOf(theme: Theme, scale: "load" | "fit"): Ink {
 }
 
 const NOT_DRAWN = -9;
+const FIGURE_FONT = '600 16px Barlow, system-ui, sans-serif';
 const FONT = '500 11.5px Barlow, system-ui, sans-serif';
 
 export function HeatMap(props: Props): JSX.Element {
@@ -284,7 +287,7 @@ function drawTile(
     const x = gutter + (place % columns) * cell.width;
     const y = (Math.floor(place / columns) - tile.firstRow) * cell.height;
     context.clearRect(x, y, cell.width, cell.height);
-    if (cell.named) drawNamed(context, host, x, y, width, height, step, share, ink, theme);
+    if (cell.named) drawNamed(context, host, x, y, width, height, step, share, cell.tall ? colouring.figure(host) : "", ink, theme);
     else drawCell(context, x, y, width, height, step, ink);
     if (disabled) drawNotch(context, x, y, width, height, ink);
   }
@@ -311,6 +314,7 @@ function drawNamed(
   height: number,
   step: number,
   share: number,
+  figure: string,
   ink: Ink,
   theme: Theme,
 ): void {
@@ -327,7 +331,15 @@ function drawNamed(
     context.fillRect(x + 7, y + height - 5, (width - 14) * Math.min(1, share), 2);
     context.globalAlpha = 1;
   }
-  context.fillText(shortened(host.name, Math.floor((width - 14) / 6.3)), x + 7, y + height / 2 - 1);
+  const name = shortened(host.name, Math.floor((width - 14) / 6.3));
+  if (figure === "") {
+    context.fillText(name, x + 7, y + height / 2 - 1);
+    return;
+  }
+  context.font = FIGURE_FONT;
+  context.fillText(figure, x + 7, y + height / 2 + 5);
+  context.font = FONT;
+  context.fillText(name, x + 7, y + 13);
 }
 
 /** The compute service is disabled: a corner is cut off. */

@@ -8,7 +8,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ChangeList } from "../api/types";
 import { fleet, fleetError, headRevision, moment } from "../data/live";
 import { useDocument } from "../data/resource";
-import { changeSentence, operationWords, revisionEpoch, revisionNumber } from "../lib/changes";
+import { changeKind, changeSentence, revisionEpoch, revisionNumber } from "../lib/changes";
 import { useParams } from "../lib/navigation";
 import { absolute, parseTime } from "../lib/times";
 import { number } from "../lib/units";
@@ -116,7 +116,7 @@ function Slider(): JSX.Element {
               {absolute(parseTime(latest.time))} (<Time at={latest.time} />)
             </span>
             <span class="quiet">
-              after: {operationWords(latest.operation)}, {changeSentence(latest)}
+              after: {changeKind(latest)}, {changeSentence(latest)}
             </span>
           </>
         )}

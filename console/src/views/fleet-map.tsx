@@ -8,7 +8,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { useLocation, useSearch } from "wouter-preact";
 import type { Fit } from "../api/types";
 import { fitsOnHost, type Fleet, type Host } from "../data/fleet";
-import { groupHosts, type GroupBy, type HostGroup } from "../data/groups";
+import { aggregateName, groupHosts, type GroupBy, type HostGroup } from "../data/groups";
 import { useDocument } from "../data/resource";
 import { ABSENT, countStep, loadStep, OVER_COLOUR, scaleColours } from "../lib/colours";
 import { cellSize, type Density } from "../lib/layout";
@@ -57,6 +57,7 @@ export function FleetMap({ fleet }: { fleet: Fleet }): JSX.Element {
         key: `fit ${shapeParam} ${most}`,
         step: (host) => (applies(host) ? countStep(fitsOnHost(host, wanted), most) : ABSENT),
         share: (host) => (most === 0 ? 0 : fitsOnHost(host, wanted) / most),
+        figure: (host) => (applies(host) ? number(fitsOnHost(host, wanted)) : "–"),
       };
     }
     return {
@@ -70,6 +71,10 @@ export function FleetMap({ fleet }: { fleet: Fleet }): JSX.Element {
       share: (host) => {
         const load = host.load.get(colour);
         return load === undefined || load.capacity <= 0 ? 0 : load.used / load.capacity;
+      },
+      figure: (host) => {
+        const load = host.load.get(colour);
+        return load === undefined ? "–" : percent(load.used, load.capacity);
       },
     };
     // The fleet is in the list so that a change gives another object, and changed cells are drawn.
@@ -226,7 +231,8 @@ function GroupHead({ group, by, colour, fleet }: { group: HostGroup; by: GroupBy
           <h3>{none}</h3>
         ) : (
           <>
-            <h3 title={group.key}>{by === "aggregate" ? `Aggregate ${shortId(group.key)}` : group.key}</h3>
+            <h3 title={group.key}>{by === "aggregate" ? (aggregateName(group.hosts, group.key) ?? `Aggregate ${shortId(group.key)}`) : group.key}</h3>
+            {by === "aggregate" ? <code class="quiet">{shortId(group.key)}</code> : null}
             <CopyButton text={group.key} label={`Copy ${group.key}`} small />
           </>
         )}

@@ -84,7 +84,7 @@ function OneRequest({ id }: { id: string }): JSX.Element {
     );
   }
   return (
-    <ul class="entries">
+    <ul class="entries panel">
       {list.value.unplaced.map((entry) => (
         <Entry key={`${entry.query} ${entry.microversion}`} entry={entry} open />
       ))}
@@ -154,7 +154,11 @@ function Recent(): JSX.Element {
               ))}
             </ul>
           </section>
-          <section aria-label="Searches">
+          <section class="panel" aria-labelledby="searches-title">
+            <div class="panel-head">
+              <h2 id="searches-title">Searches</h2>
+              <span class="quiet">the newest first</span>
+            </div>
             <ul class="entries">
               {shown.map((entry) => (
                 <Entry key={`${entry.project} ${entry.query} ${entry.microversion}`} entry={entry} />
@@ -183,48 +187,54 @@ function readable(query: string): string {
 function Entry({ entry, open = false }: { entry: UnplacedSearch; open?: boolean }): JSX.Element {
   const last = entry.requests[0];
   return (
-    <li class="panel entry" data-verdict={entry.verdict}>
-      <div class="entry-head">
-        <Verdict verdict={entry.verdict} />
-        <code class="entry-reason">{entry.reason}</code>
-        <span class="quiet">
-          {plural(entry.searches, "search", "searches")}, last <Time at={entry.last_at} />
-          {entry.searches > 1 ? (
-            <>
-              , first <Time at={entry.first_at} />
-            </>
-          ) : null}
-        </span>
-        <span class="entry-actions">
-          <Link to={`/find?${entry.query}`} class="button">
-            Try it now
-          </Link>
-          {last === undefined ? null : (
-            <Link to={`/find?${entry.query}&at=${encodeURIComponent(last.revision)}`} class="button">
-              As of then
-            </Link>
-          )}
-        </span>
-      </div>
-      <p>{entry.summary}</p>
-      <p>
-        <code class="entry-query">{readable(entry.query)}</code>
-      </p>
+    <li class="entry" data-verdict={entry.verdict}>
       <details open={open}>
         <summary>
-          {plural(entry.requests.length, "request")} of project <Link to={projectPath(entry.project)}>{entry.project}</Link>
-          <span class="quiet">, microversion {entry.microversion}</span>
+          <span class="entry-head">
+            <Verdict verdict={entry.verdict} />
+            <code class="entry-reason">{entry.reason}</code>
+            <span class="quiet">
+              {plural(entry.searches, "search", "searches")}, <Time at={entry.last_at} />
+            </span>
+          </span>
+          <span class={open ? "" : "clamp"}>{entry.summary}</span>
         </summary>
-        <ul class="requests">
-          {entry.requests.map((request) => (
-            <li key={request.request_id}>
-              <Time at={request.at} /> <span class="quiet">nova's</span> {request.global_request_id === null ? <span class="quiet">none</span> : <Id id={request.global_request_id} full />}{" "}
-              <span class="quiet">Plimsoll's</span> <Id id={request.request_id} full={false} />
-              {request.summary === entry.summary ? null : <p class="quiet">{request.summary}</p>}
-            </li>
-          ))}
-        </ul>
-        {entry.searches > entry.requests.length ? <p class="quiet">and {number(entry.searches - entry.requests.length)} earlier</p> : null}
+        <div class="entry-body">
+          <code class="entry-query">{readable(entry.query)}</code>
+          <p class="entry-actions">
+            <Link to={`/find?${entry.query}`} class="button">
+              Try it now
+            </Link>
+            {last === undefined ? null : (
+              <Link to={`/find?${entry.query}&at=${encodeURIComponent(last.revision)}`} class="button">
+                As of then
+              </Link>
+            )}
+          </p>
+          <p class="quiet">
+            Project <Link to={projectPath(entry.project)}>{entry.project}</Link>, microversion {entry.microversion}
+            {entry.searches > 1 ? (
+              <>
+                , first <Time at={entry.first_at} />
+              </>
+            ) : null}
+          </p>
+          <ul class="requests">
+            {entry.requests.map((request) => (
+              <li key={request.request_id}>
+                <Time at={request.at} />
+                <span>
+                  <span class="quiet">nova's</span> {request.global_request_id === null ? <span class="quiet">none</span> : <Id id={request.global_request_id} full />}
+                </span>
+                <span>
+                  <span class="quiet">Plimsoll's</span> <Id id={request.request_id} full />
+                </span>
+                {request.summary === entry.summary ? null : <p class="quiet">{request.summary}</p>}
+              </li>
+            ))}
+          </ul>
+          {entry.searches > entry.requests.length ? <p class="quiet">and {number(entry.searches - entry.requests.length)} earlier</p> : null}
+        </div>
       </details>
     </li>
   );

@@ -17,7 +17,9 @@ POOL_LABEL, DEDICATED_LABEL, SPARE_LABEL = "d15cd15c", "dedca7ed", "5fa9e000"
 """The first digits of the uuids of aggregates: pods with a pool of disks, dedicated hosts, and hosts that are to come."""
 
 HOSTS_PER_POD = 320
-DISABLED_SHARE, BARE_SHARE, EMPTY_SHARE, FULL_SHARE, DEDICATED_SHARE = 0.015, 0.004, 0.05, 0.07, 0.06
+DISABLED_SHARE, BARE_SHARE, DEDICATED_SHARE = 0.015, 0.004, 0.06
+HOSTS_PER_EMPTY, HOSTS_PER_FULL = 19, 15
+"""One of so many hosts has no consumer, and one of so many has no room."""
 LARGEST = 200_000
 """Hosts of one made-up cloud."""
 
@@ -88,7 +90,7 @@ def _hosts(
         nodes = tuple(kind.build(plan))
         if kind.name == "cmp" and source.random() < BARE_SHARE:
             nodes = (_without_inventory(nodes[0]),)
-        fill = 1.0 if GOLD in nodes[0].inventories else _fill(source, loads[pod])
+        fill = 1.0 if GOLD in nodes[0].inventories else _fill(source, loads[pod], position)
         yield MadeUpHost(kind.name, nodes, pools[pod] if shares else None, fill)
 
 
@@ -102,10 +104,8 @@ def _without_inventory(node: Node) -> Node:
     return Node(node.uuid, node.name, node.parent, {}, node.traits, node.aggregates)
 
 
-def _fill(source: random.Random, load: float) -> float:
-    chance = source.random()
-    if chance < EMPTY_SHARE:
+def _fill(source: random.Random, load: float, position: int) -> float:
+    drawn = min(1.0, max(0.05, source.gauss(load, 0.13)))
+    if position % HOSTS_PER_EMPTY == 11:
         return 0.0
-    if chance < EMPTY_SHARE + FULL_SHARE:
-        return 1.0
-    return min(1.0, max(0.05, source.gauss(load, 0.13)))
+    return 1.0 if position % HOSTS_PER_FULL == 4 else drawn

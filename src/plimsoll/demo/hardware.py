@@ -100,7 +100,7 @@ def memory(gibibytes: int, reserved: int = 8) -> Inventories:
 
 def _general(plan: HostPlan) -> Iterator[Node]:
     cores, gibibytes = plan.source.choice(((64, 256), (96, 384), (128, 512)))
-    yield plan.root(processors(cores) | memory(gibibytes) | plan.disk(cores * 30))
+    yield plan.root(processors(cores, 2.0) | memory(gibibytes) | plan.disk(cores * 30))
 
 
 def _large_memory(plan: HostPlan) -> Iterator[Node]:

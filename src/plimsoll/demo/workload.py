@@ -62,6 +62,8 @@ FLAVORS: Mapping[str, tuple[Flavor, ...]] = {
 }
 FRAGMENTED_SHARE = 0.12
 """Of the general hosts: memory is used up there while processors are free."""
+DIVIDED_SHARE = 0.6
+"""Of the hosts with NUMA nodes: both nodes are half full, so that no large instance fits."""
 _TYPES: Mapping[str | None, float] = {"INSTANCE": 0.955, "MIGRATION": 0.02, "RESERVATION": 0.015, None: 0.01}
 _FAILED_PLACEMENTS = 4
 """Flavors that do not fit in succession until a host counts as full."""
@@ -111,7 +113,9 @@ def _fill(
     if host.pool is not None:
         disk = host.pool.uuid, "DISK_GB"
         free[disk] = pool_free[disk]
-    limits = {key: amount * (1 - host.fill) for key, amount in free.items() if key[1] in _MAIN}
+    is_divided = host.kind == "pin" and source.random() < DIVIDED_SHARE
+    fill = 0.35 if is_divided else host.fill
+    limits = {key: amount * (1 - fill) for key, amount in free.items() if key[1] in _MAIN}
     is_fragmented = host.kind == "cmp" and source.random() < FRAGMENTED_SHARE
     offered = {name for node in nodes for name in node.inventories}
     flavors = [
@@ -121,15 +125,17 @@ def _fill(
     ]
     if not flavors:
         return
-    failed = 0
+    failed = placed = 0
     while failed < _FAILED_PLACEMENTS and (
         not limits or any(free[key] > limit for key, limit in limits.items())
     ):
-        allocations = place(source.choice(flavors), nodes, free)
+        order = nodes[::-1] if is_divided and len(nodes) > 1 and placed % 2 else nodes
+        allocations = place(source.choice(flavors), order, free)
         if allocations is None:
             failed += 1
             continue
         failed = 0
+        placed += 1
         yield MadeUpConsumer(
             random_uuid(source),
             source.choice(projects),
@@ -141,7 +147,7 @@ def _fill(
         pool_free[disk] = free[disk]
 
 
-_MAIN = frozenset({"MEMORY_MB", "PCPU", GPU, "VGPU"})
+_MAIN = frozenset({"MEMORY_MB", "PCPU"})
 """The classes by which the fill of a host is measured."""
 
 
