@@ -18,6 +18,7 @@ include_patterns = [
     "CHANGELOG.md",
     "README.md",
     "src/plimsoll/search/README.md",
+    "tests/simulation/README.md",
 ]
 source_suffix = {".md": "markdown"}
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]

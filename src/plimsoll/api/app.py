@@ -155,7 +155,7 @@ def _with_middleware(
 
 
 def _console_mounts(console: Console, fast_log: bool, metrics: Metrics) -> tuple[Mounted, ...]:
-    """Return the console. Session and sign-in are in the request log; files, which anybody may read, are not."""
+    """Return the console. Session and sign-in are in the request log; files, which need no token, are not."""
 
     def logged(app: WSGIApplication) -> WSGIApplication:
         return without_authentication(RequestLog(app, fast=fast_log, metrics=metrics))

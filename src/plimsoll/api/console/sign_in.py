@@ -34,7 +34,7 @@ _MEMBERS = ("user", "password", "user_domain", "project", "project_domain")
 
 
 class SessionPage:
-    """How to sign in, for anybody."""
+    """How to sign in. Needs no token."""
 
     def __init__(self, name: str | None, *, needs_sign_in: bool) -> None:
         document: dict[str, Any] = {"version": plimsoll.__version__, "name": name}
