@@ -17,7 +17,10 @@ class UnusedPlacement:
     settings = Settings()
     metrics = NO_METRICS
 
-    def read(self, question: Callable[[Placement], T]) -> T:
+    def begin_read(self) -> None:
+        return None
+
+    def read(self, question: Callable[[Placement], T], begun: None = None) -> T:
         return question(cast(Placement, self))
 
 
