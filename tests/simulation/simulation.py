@@ -22,6 +22,7 @@ from pathlib import Path
 from plimsoll.fast_paths import ALL
 from plimsoll.ledger import commit, current, follow, ledger, pruner, snapshot
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.pruner import Retention
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.ledger.verify import differences
 from plimsoll.metrics import Metrics
@@ -272,7 +273,7 @@ class Run:
                 made = Ledger(
                     database,
                     fast_paths=fast_paths,
-                    change_log_keep=self.plan.change_log_keep,
+                    retention=Retention(self.plan.change_log_keep),
                     metrics=metrics,
                     clock=lambda: START + timedelta(seconds=scheduler.now),
                 )

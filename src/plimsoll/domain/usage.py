@@ -98,6 +98,13 @@ def renamed(mapping: Mapping[str, V], name: str, new_name: str) -> Mapping[str, 
     return {new_name if key == name else key: value for key, value in mapping.items()}
 
 
+def has_class(usages: Usages, name: str) -> bool:
+    """Return whether some owner has usage of this class."""
+    return any(
+        name in sums for types in usages.values() for users in types.values() for sums in users.values()
+    )
+
+
 def without_class(usages: Usages, name: str) -> Usages:
     return _with_changed(usages, name, lambda sums: {each: sums[each] for each in sums if each != name})
 

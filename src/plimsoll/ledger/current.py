@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from plimsoll.ledger.follow import CHANGES_PER_READ, MAX_FOLLOWED_CHANGES, advance, follow
 from plimsoll.ledger.full_load import load_snapshot
 from plimsoll.ledger.response_cache import ResponseCache
+from plimsoll.ledger.restores import EpochRenewer
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.metrics import Metrics
 from plimsoll.runtime.base import Runtime
@@ -47,20 +48,23 @@ class OptimisticRead:
     def snapshot(self) -> Snapshot:
         """Return the snapshot of this read: always the same one until `confirm`.
 
-        The first call sends the query for the head, unless a commit is about to replace the newest snapshot. While
-        nearly every snapshot in memory is stale, the first call waits for one that is current.
+        The first call sends the query for the head, if `start` did not, unless a commit is about to replace the newest
+        snapshot. While nearly every snapshot in memory is stale, the first call waits for one that is current.
         """
         if self._snapshot is None:
+            self.start()
+        if self._snapshot is None:
             current = self._current
-            if current.is_mostly_stale:
-                self._snapshot = current.caught_up()
-            elif current.publish_lock.locked():
-                self._snapshot = current.snapshot()
-            else:
-                self._base_head = current.newest.head
-                self._head_query = current.database.start_head_query()
-                self._snapshot = current.newest
+            self._snapshot = current.caught_up() if current.is_mostly_stale else current.snapshot()
         return self._snapshot
+
+    def start(self) -> None:
+        """Send the query for the head, so that its result arrives while other work is done."""
+        current = self._current
+        if not (current.is_mostly_stale or current.publish_lock.locked()):
+            self._base_head = current.newest.head
+            self._head_query = current.database.start_head_query()
+            self._snapshot = current.newest
 
     def confirm(self) -> bool:
         """True if the snapshot was current when the read began. If not, replace it with one that is."""
@@ -93,6 +97,7 @@ class CurrentSnapshot:
         self._in_bulk = bulk_follow
         self._responses = responses
         self._semantics = database.semantics()
+        self._renewer = EpochRenewer(database)
         self._stale_share = 0.0
         """The share of reads for which memory was stale: a moving average."""
         self._current_at = float("-inf")
@@ -175,6 +180,13 @@ class CurrentSnapshot:
         began = time.monotonic()
         followed = follow(conn, before, head, self._runtime, in_bulk=self._in_bulk)
         self._report(before, followed, began)
+        # The same epoch with another history: the database was restored from a backup of this one.
+        if (
+            followed.origin is not before.origin
+            and followed.origin.epoch == before.origin.epoch
+            and changes.is_other_history(conn, before.head, head)
+        ):
+            self._renewer.start(before.origin.epoch)
         return followed
 
     def after_changes(self, rows: Sequence[Sequence[Any]], head: Head) -> Snapshot | None:

@@ -11,8 +11,8 @@ from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal, SearchAbandoned, SearchTooLong
 from plimsoll.domain.values import unhashable_value
 from plimsoll.search.budget import Budget, BudgetExceeded, SearchCancelled
-from plimsoll.search.explain.explain import explain
-from plimsoll.search.explain.explanation import Explanation, Verdict
+from plimsoll.search.explain.explain import DEFAULT_SHOWN, explain
+from plimsoll.search.explain.explanation import Explanation, ShownHosts, Verdict
 from plimsoll.search.relax.exclusions import Exclusion, exclusions
 from plimsoll.search.relax.relaxations import Relaxation, relax
 from plimsoll.search.repeated_search import RepeatedSearch
@@ -34,7 +34,11 @@ class Suggestions:
 
 
 def explain_search(
-    placement: Placement, request: CandidatesRequest, provider: Provider | None, budget: Budget
+    placement: Placement,
+    request: CandidatesRequest,
+    provider: Provider | None,
+    budget: Budget,
+    shown: ShownHosts = DEFAULT_SHOWN,
 ) -> Explanation | Refusal:
     """Return why a request has candidates, or none; with `provider`, also why its host has some, or none."""
     snapshot, settings = placement.snapshot(), placement.settings
@@ -46,6 +50,7 @@ def explain_search(
             settings.order,
             budget,
             provider=provider,
+            shown=shown,
             fast_paths=settings.fast_paths,
         )
     except BudgetExceeded:

@@ -63,6 +63,32 @@ def test_a_provider_is_named_by_uuid_or_name_and_stands_for_its_host(cloud: Api)
     assert "provider" not in explain(cloud, "resources=VCPU:1").json
 
 
+def test_the_hosts_that_a_clause_removes_are_shown_on_request(cloud: Api) -> None:
+    query = "resources=VCPU:8,MEMORY_MB:65536&required=HW_CPU_X86_AVX512F&relax=false&make_room=false"
+    clauses = explain(cloud, query).json["clauses"]
+    before = 15
+    for clause in clauses:
+        document = explain(cloud, f"{query}&clause={clause['number']}&examples=100").json
+        assert len(document["examples"]) == before - clause["left"]
+        assert document["more_hosts"] == 0
+        assert {min(each["clause"] for each in host["obstacles"]) for host in document["examples"]} <= {
+            clause["number"]
+        }
+        before = clause["left"]
+    assert [len(explain(cloud, f"{query}&examples={count}").json["examples"]) for count in (0, 3, 9)] == [
+        0,
+        3,
+        9,
+    ]
+
+
+def test_a_clause_that_the_query_does_not_have_is_a_400(cloud: Api) -> None:
+    response = explain(cloud, "resources=VCPU:8&clause=99")
+    assert response.status == 400
+    assert "clause is 99, but this query has 7 clauses" in response.json["errors"][0]["detail"]
+    assert explain(cloud, "resources=VCPU:8&examples=101").status == 400
+
+
 def test_an_unknown_provider_is_a_400(cloud: Api) -> None:
     response = explain(cloud, "resources=VCPU:1&provider=node-99")
     assert (response.status, response.code) == (400, "placement.resource_provider.not_found")

@@ -13,15 +13,18 @@ from plimsoll.search.copies import emptied
 from plimsoll.search.explain import facts, suspects
 from plimsoll.search.explain import summary as words
 from plimsoll.search.explain.evaluate import Evaluation, evaluate, overlaps, sole_obstacles
-from plimsoll.search.explain.explanation import Clause, Explanation, Verdict
+from plimsoll.search.explain.explanation import Clause, Explanation, ShownHosts, Verdict
 from plimsoll.search.explain.hosts import Hosts
 from plimsoll.search.explain.slot_sets import PARTS
-from plimsoll.search.explain.stories import nearest_hosts, story_of
+from plimsoll.search.explain.stories import MAX_EXAMPLES, nearest_hosts, story_of
 from plimsoll.search.find import find_candidates, has_candidates, trace_plan
+from plimsoll.search.index.bitset import NONE, RowSet
 from plimsoll.search.index.index import Index
 from plimsoll.search.plan import NameMissing
 from plimsoll.search.request import CandidatesRequest, Order
 from plimsoll.search.trace import Trace
+
+DEFAULT_SHOWN = ShownHosts(MAX_EXAMPLES)
 
 
 def explain(
@@ -32,6 +35,7 @@ def explain(
     budget: Budget,
     *,
     provider: Provider | None = None,
+    shown: ShownHosts = DEFAULT_SHOWN,
     fast_paths: FastPaths = ALL,
 ) -> Explanation | NameMissing:
     """Return why `request` has candidates, or none; with `provider`, also the story of its host. Raises BudgetExceeded."""
@@ -43,8 +47,9 @@ def explain(
     assert bool(evaluation.found) == bool(len(found.requests)), "another verdict than the search"
     verdict = Verdict.FOUND if evaluation.found else verdict_of_empty(world, index, request, budget)
     bests = _bests(evaluation)
-    without = evaluation.hosts.all & ~evaluation.found
-    examples = [story_of(evaluation, host) for host in nearest_hosts(evaluation, without)] if without else []
+    without = _without_candidates(evaluation, shown.clause)
+    nearest = nearest_hosts(evaluation, without, shown.most) if without else []
+    examples = [story_of(evaluation, host) for host in nearest]
     return Explanation(
         candidates=len(found.requests),
         is_complete=found.is_complete,
@@ -58,6 +63,16 @@ def explain(
         notes=tuple(suspects.notes(world, request, evaluation)),
         host=None if provider is None else story_of(evaluation, index.row(provider.root)),
     )
+
+
+def _without_candidates(evaluation: Evaluation, clause: int | None) -> RowSet:
+    """Return the hosts without candidates; with the number of a clause, those that it removes."""
+    if clause is None:
+        return evaluation.hosts.all & ~evaluation.found
+    if clause > len(evaluation.clauses):
+        return NONE
+    left = [evaluation.hosts.all, *evaluation.left]
+    return left[clause - 1] & ~left[clause]
 
 
 def verdict_of_empty(world: World, index: Index, request: CandidatesRequest, budget: Budget) -> Verdict:
@@ -80,7 +95,7 @@ def _bests(evaluation: Evaluation) -> list[int | None]:
     """
     found: list[int | None] = []
     before = evaluation.hosts.all
-    for clause, left in zip(evaluation.clauses, evaluation.left(), strict=True):
+    for clause, left in zip(evaluation.clauses, evaluation.left, strict=True):
         best, removed, before = None, before & ~left, left
         if isinstance(clause.step, PARTS) and clause.failed:
             slot, number = clause.steps[0]
@@ -92,7 +107,7 @@ def _bests(evaluation: Evaluation) -> list[int | None]:
 
 
 def _clauses(evaluation: Evaluation, bests: list[int | None]) -> tuple[Clause, ...]:
-    left = evaluation.left()
+    left = evaluation.left
     sole = sole_obstacles(evaluation)
     overlap = overlaps(evaluation.clauses, evaluation.hosts)
     clauses = []

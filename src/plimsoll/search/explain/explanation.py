@@ -99,6 +99,15 @@ class HostStory:
 
 
 @value
+class ShownHosts:
+    """Which hosts an explanation shows as examples."""
+
+    most: int
+    clause: int | None = None
+    """The number of a clause: only hosts that it removes, which meet all clauses before it."""
+
+
+@value
 class Explanation:
     candidates: int
     """The number of candidates that the search returns for this request."""

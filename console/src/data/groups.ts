@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Hosts grouped by aggregate or trait. A host is in each of its groups, as in the usage of the API. */
+
+import { sumOf, type Fleet, type Host, type Load } from "./fleet";
+
+export type GroupBy = "nothing" | "aggregate" | "trait";
+
+export interface HostGroup {
+  /** The aggregate or the trait; null for the hosts without any, or for all. */
+  key: string | null;
+  hosts: Host[];
+  load: Load;
+}
+
+export interface Grouping {
+  groups: HostGroup[];
+  /** Groups that are not shown: the most are. */
+  more: number;
+  /** Traits that every host has: a group of all hosts says nothing. */
+  onAll: string[];
+}
+
+export const MOST_GROUPS = 60;
+
+export function groupHosts(fleet: Fleet, by: GroupBy): Grouping {
+  if (by === "nothing") {
+    return { groups: [{ key: null, hosts: fleet.hosts, load: sumOf(fleet.hosts) }], more: 0, onAll: [] };
+  }
+  const groups = new Map<string, Host[]>();
+  const without: Host[] = [];
+  for (const host of fleet.hosts) {
+    const names = by === "aggregate" ? host.aggregates : host.traits;
+    if (names.size === 0) without.push(host);
+    for (const name of names) {
+      const group = groups.get(name);
+      if (group === undefined) groups.set(name, [host]);
+      else group.push(host);
+    }
+  }
+  const onAll: string[] = [];
+  if (by === "trait") {
+    for (const [name, hosts] of groups) {
+      if (hosts.length === fleet.hosts.length && hosts.length > 1) onAll.push(name);
+    }
+    for (const name of onAll) groups.delete(name);
+  }
+  const firstName = (hosts: readonly Host[]): string => hosts[0]?.name ?? "";
+  // Racks in the order of their hosts; the largest groups last, as they are mostly zones that contain the others.
+  const ordered = [...groups].sort(
+    ([nameA, a], [nameB, b]) =>
+      (by === "trait" ? (nameA < nameB ? -1 : 1) : sizeClass(a.length) - sizeClass(b.length)) ||
+      (firstName(a) < firstName(b) ? -1 : 1),
+  );
+  const shown = ordered.slice(0, MOST_GROUPS).map(([key, hosts]): HostGroup => ({ key, hosts, load: sumOf(hosts) }));
+  if (without.length > 0) shown.push({ key: null, hosts: without, load: sumOf(without) });
+  return { groups: shown, more: Math.max(0, ordered.length - MOST_GROUPS), onAll: onAll.sort() };
+}
+
+function sizeClass(size: number): number {
+  return Math.round(Math.log(size + 1) / Math.log(4));
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Changes of the history in words, and what differs between before and after. */
+
+import type { Change, ChangedConsumer, ChangedProvider, ConsumerState } from "../api/types";
+import { allocationDeltas } from "../data/fleet";
+import { shortId } from "./names";
+import { amount, compareClasses } from "./units";
+
+export interface Difference {
+  what: string;
+  before: string | null;
+  after: string | null;
+}
+
+/** The number after the epoch; 0 if the text is no revision. */
+export function revisionNumber(revision: string): number {
+  return Number(/:(\d+)/.exec(revision)?.[1] ?? 0);
+}
+
+export function revisionEpoch(revision: string): string {
+  return revision.split(":")[0] ?? "";
+}
+
+const OPERATIONS: Readonly<Record<string, string>> = {
+  "provider.create": "Provider created",
+  "provider.update": "Provider changed",
+  "provider.delete": "Provider removed",
+  "provider.traits.set": "Traits set",
+  "provider.traits.clear": "Traits removed",
+  "provider.aggregates.set": "Aggregates set",
+  "inventory.add": "Inventory added",
+  "inventory.update": "Inventory changed",
+  "inventory.remove": "Inventory removed",
+  "inventories.replace": "Inventories replaced",
+  "inventories.clear": "Inventories removed",
+  "allocations.claim": "Claimed",
+  "allocations.release": "Released",
+  reshape: "Reshaped",
+  "class.create": "Class created",
+  "class.rename": "Class renamed",
+  "class.delete": "Class removed",
+  "trait.create": "Trait created",
+  "trait.delete": "Trait removed",
+  "standards.synchronise": "Standard names added",
+};
+
+export const OPERATION_NAMES: readonly string[] = Object.keys(OPERATIONS);
+
+export function operationWords(operation: string): string {
+  return OPERATIONS[operation] ?? operation;
+}
+
+/** Sums of a consumer's allocations by class. */
+function amountsOf(state: ConsumerState | null): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const { resources } of Object.values(state?.allocations ?? {})) {
+    for (const [name, value] of Object.entries(resources)) sums.set(name, (sums.get(name) ?? 0) + value);
+  }
+  return sums;
+}
+
+function amountsText(sums: ReadonlyMap<string, number>): string {
+  return [...sums]
+    .sort(([a], [b]) => compareClasses(a, b))
+    .map(([name, value]) => (["VCPU", "MEMORY_MB"].includes(name) ? amount(name, value) : `${amount(name, value)} ${name === "DISK_GB" ? "disk" : name}`))
+    .join(", ");
+}
+
+function placesOf(state: ConsumerState | null): string[] {
+  return Object.entries(state?.allocations ?? {}).map(([uuid, { name }]) => name ?? shortId(uuid));
+}
+
+function firstOf(names: readonly string[], most = 3): string {
+  const unique = [...new Set(names)];
+  const more = unique.length - most;
+  return unique.slice(0, most).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+/** What happened to a consumer: claimed, released, moved, resized. */
+export function consumerSentence({ before, after }: ChangedConsumer): string {
+  const from = placesOf(before);
+  const to = placesOf(after);
+  if (to.length === 0) return from.length === 0 ? "changed" : `released ${amountsText(amountsOf(before))} on ${firstOf(from)}`;
+  if (from.length === 0) return `claimed ${amountsText(amountsOf(after))} on ${firstOf(to)}`;
+  const moved = firstOf(from) !== firstOf(to);
+  const text = amountsText(amountsOf(after));
+  if (moved) return `moved from ${firstOf(from)} to ${firstOf(to)} with ${text}`;
+  return allocationDeltas(before, after).length > 0 ? `changed from ${amountsText(amountsOf(before))} to ${text} on ${firstOf(to)}` : `changed on ${firstOf(to)}`;
+}
+
+/** One line about a change. */
+export function changeSentence(change: Change): string {
+  if (change.reload) return "The log does not describe this change.";
+  const [consumer] = change.consumers;
+  if (consumer !== undefined) {
+    const more = change.consumers.length - 1;
+    return `${shortId(consumer.uuid)} ${consumerSentence(consumer)}${more > 0 ? `, and ${more} more ${more === 1 ? "consumer" : "consumers"}` : ""}`;
+  }
+  if (change.providers.length > 0) {
+    const members = [...new Set(change.providers.flatMap(({ before, after }) => changedMembers(before, after)))];
+    const names = firstOf(change.providers.map(({ name, uuid }) => name ?? shortId(uuid)));
+    return members.length === 0 ? names : `${names}: ${members.join(", ")}`;
+  }
+  return change.names.map(({ before, after }) => (before !== null && after !== null ? `${before} to ${after}` : (after ?? before ?? ""))).join(", ");
+}
+
+function changedMembers(before: ChangedProvider["before"], after: ChangedProvider["after"]): string[] {
+  if (before === null) return ["created"];
+  if (after === null) return ["removed"];
+  return Object.keys(after).filter((member) => member !== "generation");
+}
+
+const list = (values: readonly string[] | undefined): string | null => (values === undefined || values.length === 0 ? null : [...values].sort().join(", "));
+
+/** Traits and aggregates: only what was added and removed. */
+function listDifference(what: string, before: readonly string[] | undefined, after: readonly string[] | undefined): Difference[] {
+  const old = before ?? [];
+  const now = after ?? [];
+  const removed = old.filter((name) => !now.includes(name));
+  const added = now.filter((name) => !old.includes(name));
+  if (removed.length === 0 && added.length === 0) return [];
+  return [{ what, before: list(removed), after: list(added) }];
+}
+
+export function providerDifferences({ before, after }: ChangedProvider): Difference[] {
+  const found: Difference[] = [];
+  const scalar = (what: string, old: string | number | null | undefined, now: string | number | null | undefined): void => {
+    if ((old ?? null) !== (now ?? null)) found.push({ what, before: old === undefined || old === null ? null : String(old), after: now === undefined || now === null ? null : String(now) });
+  };
+  scalar("name", before?.name, after?.name);
+  scalar("parent", before?.parent, after?.parent);
+  scalar("root", before?.root, after?.root);
+  const classes = new Set([...Object.keys(before?.inventories ?? {}), ...Object.keys(after?.inventories ?? {})]);
+  for (const name of [...classes].sort(compareClasses)) {
+    const old = before?.inventories?.[name] ?? null;
+    const now = after?.inventories?.[name] ?? null;
+    if (old === null || now === null) {
+      const state = old ?? now;
+      const text = state === null ? null : `total ${state.total}, reserved ${state.reserved}, ratio ${state.allocation_ratio}`;
+      found.push({ what: name, before: old === null ? null : text, after: now === null ? null : text });
+      continue;
+    }
+    for (const member of ["total", "reserved", "allocation_ratio", "min_unit", "max_unit", "step_size"] as const) {
+      scalar(`${name} ${member}`, old[member], now[member]);
+    }
+  }
+  found.push(...listDifference("traits", before?.traits, after?.traits));
+  found.push(...listDifference("aggregates", before?.aggregates, after?.aggregates));
+  scalar("generation", before?.generation, after?.generation);
+  return found;
+}
+
+export function consumerDifferences({ before, after }: ChangedConsumer): Difference[] {
+  const found: Difference[] = [];
+  const scalar = (what: string, old: string | number | undefined, now: string | number | undefined): void => {
+    if (old !== now) found.push({ what, before: old === undefined ? null : String(old), after: now === undefined ? null : String(now) });
+  };
+  const uuids = new Set([...Object.keys(before?.allocations ?? {}), ...Object.keys(after?.allocations ?? {})]);
+  for (const uuid of uuids) {
+    const old = before?.allocations?.[uuid];
+    const now = after?.allocations?.[uuid];
+    const name = now?.name ?? old?.name ?? shortId(uuid);
+    const classes = new Set([...Object.keys(old?.resources ?? {}), ...Object.keys(now?.resources ?? {})]);
+    for (const resourceClass of [...classes].sort(compareClasses)) {
+      scalar(`${name} ${resourceClass}`, old?.resources[resourceClass], now?.resources[resourceClass]);
+    }
+  }
+  scalar("project", before?.project, after?.project);
+  scalar("user", before?.user, after?.user);
+  scalar("type", before?.type, after?.type);
+  scalar("generation", before?.generation, after?.generation);
+  return found;
+}

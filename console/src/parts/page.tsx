@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
+
+export type PageState = "loading" | "ready" | "empty" | "error";
+
+/** The frame of every view: title, heading, state. */
+export function Page({
+  view,
+  title,
+  heading,
+  subtitle,
+  state,
+  actions,
+  children,
+}: {
+  view: string;
+  title: string;
+  heading?: ComponentChildren;
+  subtitle?: ComponentChildren;
+  state: PageState;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}): JSX.Element {
+  useEffect(() => {
+    document.title = `${title} · Plimsoll`;
+  }, [title]);
+  return (
+    <main id="main" data-view={view} data-state={state} tabIndex={-1} aria-busy={state === "loading"}>
+      <div class="page-head">
+        <div class="page-title">
+          <h1>{heading ?? title}</h1>
+          {subtitle === undefined ? null : <p class="subtitle">{subtitle}</p>}
+        </div>
+        {actions === undefined ? null : <div class="page-actions">{actions}</div>}
+      </div>
+      {children}
+    </main>
+  );
+}
