@@ -2,7 +2,7 @@
 
 """Measure services as they are deployed: several on one database, with several workers each, and clients as processes.
 
-A layout is SERVICES x WORKERS. Each layout has a database of its own on the same server; layouts alternate round by round.
+A layout is SERVICES x WORKERS; with `-backup` all clients use the first service, the others only stand by. Each layout has a database of its own on the same server; layouts alternate round by round.
 With `--reference`, the reference is deployed alike, with ten threads per worker. Then the processor time of a service that
 only follows is measured, per claim that is made at another service. The exit status is 0 only if every goal is reached.
 
@@ -42,7 +42,8 @@ from bench.site.services import Deployment, Plimsoll, Reference, Service, proces
 from bench.site.site import Site
 
 HELP = "measure several services on one database"
-LAYOUTS = "1x1", "1x2", "3x1", "3x2"
+BACKUP = "-backup"
+LAYOUTS = "1x1", "1x2", "3x1", "3x2", f"3x1{BACKUP}"
 CLIENTS = 8
 FOLLOWER_READS, CLAIMING_CLIENTS = 20, 4
 """Reads per second at the service that only follows, and clients that claim at the other one."""
@@ -73,10 +74,18 @@ class Measured:
     is_reference: bool = False
     phases: dict[str, list[Phase[Sample]]] = field(default_factory=dict)
 
+    @property
+    def ports(self) -> Sequence[int]:
+        """The ports that the clients use."""
+        ports = self.deployment.ports
+        return ports[:1] if self.layout.endswith(BACKUP) else ports
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--database", choices=[kind for kind in KINDS if kind != "sqlite"], default="mariadb")
-    parser.add_argument("--layout", nargs="+", default=LAYOUTS, help="services x workers")
+    parser.add_argument(
+        "--layout", nargs="+", default=LAYOUTS, help="services x workers, perhaps with -backup"
+    )
     parser.add_argument("--work", nargs="+", choices=tuple(WORKS), default=tuple(WORKS))
     parser.add_argument("--clients", type=int, default=CLIENTS)
     parser.add_argument("--rounds", type=int, default=2)
@@ -119,10 +128,10 @@ def main(arguments: argparse.Namespace) -> int:
 
 def _deploy(site: Site, arguments: argparse.Namespace, rows: Rows, stack: ExitStack) -> Iterator[Measured]:
     for layout in arguments.layout:
-        services, workers = map(int, layout.split("x"))
+        services, workers = map(int, layout.removesuffix(BACKUP).split("x"))
         kinds: list[type[Service]] = [Plimsoll, *([Reference] if arguments.reference else [])]
         for kind in kinds:
-            label = f"{kind.__name__.lower()}_{layout}"
+            label = f"{kind.__name__.lower()}_{layout}".replace("-", "_")
             deployment = stack.enter_context(site.deployment(label, rows, services, kind, workers=workers))
             yield Measured(layout, deployment, kind is Reference)
 
@@ -131,7 +140,7 @@ def _run_round(measured: Sequence[Measured], arguments: argparse.Namespace, rows
     for work in arguments.work:
         for each in measured:
             phase = drive_processes(
-                each.deployment.ports,
+                each.ports,
                 WORKS[work](rows),
                 arguments.clients,
                 arguments.seconds,

@@ -21,6 +21,7 @@ REASONS = {
     ("access/keystone.py", "_environ_key"): "names of headers from the code of keystonemiddleware",
     ("cli/config_lint.py", "_old_names"): "of a command, not of the service",
     ("domain/provider.py", "_in_order"): "sets of traits that exist; a name has at most 255 characters",
+    ("domain/values.py", "_fields_of"): "classes of our own",
     ("runtime/memory.py", "_malloc_trim"): "no argument",
     ("server/headers.py", "_cached_key"): "names of headers, short ones only",
     ("storage/dialects/collation.py", "ratio_in_single_precision"): "a number",
