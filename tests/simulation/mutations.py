@@ -139,6 +139,7 @@ MUTATIONS = (
         "storage.changes:missed_changes",
         "(rows[0][0], rows[0][1]) != position",
         "rows[0][0] != position.seq",
+        is_rare=True,
     ),
     Mutation(
         "a read returns an older state than the head after a restore",

@@ -326,10 +326,11 @@ class Run:
         return True
 
     def _happen(self, event: Event) -> None:
+        process = self._processes[event.number % self.plan.processes]
         if event.kind == "restart":
-            self.cluster.restart(self.cluster.nodes[event.number])
+            self.cluster.restart(self.cluster.nodes[event.number % self.plan.nodes])
         elif event.kind == "crash":
-            self._crash(self._processes[event.number])
+            self._crash(process)
         elif event.kind == "end request":
             for task in list(self.scheduler.tasks):
                 if task.name == f"client {event.number}":
@@ -337,7 +338,6 @@ class Run:
         elif event.kind == "delay":
             self.scheduler.now += DELAYS[event.number]
         elif event.kind == "other node":
-            process = self._processes[event.number]
             process.link.node = self.cluster.nodes[(process.link.node.number + 1) % self.plan.nodes]
         elif event.kind == "prune":
             self.cluster.prune(self.history.last.head.seq - 1 - event.number)

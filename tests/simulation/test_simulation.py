@@ -62,7 +62,7 @@ def test_a_run_that_violates_a_rule_is_shrunk_to_one_that_does_too(simulator: Si
     mutation = next(each for each in MUTATIONS if "generation of a provider" in each.name)
     with mutation.planted():
         failed = next(outcome for outcome in map(simulator.run, range(100)) if outcome.violation is not None)
-        smaller = shrink(simulator, failed, seconds=5.0)
+        smaller = shrink(simulator, failed, seconds=2.0)
         assert smaller.violation is not None
         assert "VIOLATION" in smaller.trace[-1]
         steps = [sum(len(client.steps) for client in each.plan.clients) for each in (failed, smaller)]
