@@ -22,6 +22,7 @@ from plimsoll.config import loader
 from plimsoll.config.database_url import open_database
 from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.audit import Audit
+from plimsoll.ledger.history import HistoryLimits
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.pruner import Retention
 from plimsoll.ledger.unplaced_writer import UnplacedLimits, UnplacedWriter
@@ -61,6 +62,7 @@ def open_placement(
             fast_paths=settings.fast_paths,
             retention=_retention(conf),
             max_subscribers=conf.plimsoll.max_subscribers,
+            history_limits=_history_limits(conf),
             metrics=metrics,
         )
         placement = Placement(ledger, settings, unplaced=_unplaced_writer(conf, database), metrics=metrics)
@@ -71,6 +73,10 @@ def open_placement(
     if conf.plimsoll.verify_interval:
         Audit(ledger, conf.plimsoll.verify_interval, metrics).start()
     return placement
+
+
+def _history_limits(conf: cfg.ConfigOpts) -> HistoryLimits:
+    return HistoryLimits(conf.plimsoll.history_max_changes, conf.plimsoll.history_cache_bytes)
 
 
 def _retention(conf: cfg.ConfigOpts) -> Retention:

@@ -45,7 +45,7 @@ def run(seed: int, settings: Settings, directory: Path, log: Callable[[str], Non
         followers: list[Follower] = []
         try:
             fleet.start()
-            start = PlainClient(fleet.ports[0]).call("GET", "/plimsoll/v1/changes?limit=1")[1]["lowest"]
+            start = _bound(fleet, "lowest")
             assert start.endswith(":0"), "a follower begins with an empty database"
             followers += [_follower(way, directory, fleet.ports, seed, start) for way in WAYS]
             ids = Identifiers(seed)
@@ -63,7 +63,7 @@ def run(seed: int, settings: Settings, directory: Path, log: Callable[[str], Non
             database.settle()
             settle(fleet)
             log("waiting until the followers have reached the end")
-            highest = PlainClient(fleet.ports[0]).call("GET", "/plimsoll/v1/changes?limit=1")[1]["highest"]
+            highest = _bound(fleet, "highest")
             found = [line for each in followers for line in _wait_for(each, highest)]
             final, *_ = database.read_all()
         finally:
@@ -74,6 +74,16 @@ def run(seed: int, settings: Settings, directory: Path, log: Callable[[str], Non
         found += [f"{follower.file.name}: {line}" for line in check(follower.changes(), final)]
         log(f"{follower.file.name}: {len(follower.changes())} changes, started {follower.starts} times")
     return found
+
+
+def _bound(fleet: Fleet, name: str) -> str:
+    """Return the lowest or highest revision of the change log."""
+    client = PlainClient(fleet.ports[0])
+    status, document = client.call("GET", "/plimsoll/v1/changes?limit=1")
+    client.close()
+    assert status == 200, document
+    bound: str = document[name]
+    return bound
 
 
 def _follower(way: str, directory: Path, ports: Sequence[int], seed: int, start: str) -> Follower:

@@ -116,7 +116,12 @@ RULES: tuple[policy.DocumentedRuleDefault, ...] = (
     _rule("resource_providers:traits:update", "Set a provider's traits.", f"PUT {_PROVIDER}/traits"),
     _rule("resource_providers:traits:delete", "Remove a provider's traits.", f"DELETE {_PROVIDER}/traits"),
     _rule("allocations:manage", "Write the allocations of several consumers.", "POST /allocations"),
-    _rule("allocations:list", "List a consumer's allocations.", "GET /allocations/{consumer_uuid}"),
+    _rule(
+        "allocations:list",
+        "List a consumer's allocations.",
+        "GET /allocations/{consumer_uuid}",
+        "GET /allocations",
+    ),
     _rule("allocations:update", "Set a consumer's allocations.", "PUT /allocations/{consumer_uuid}"),
     _rule("allocations:delete", "Delete a consumer's allocations.", "DELETE /allocations/{consumer_uuid}"),
     _rule(

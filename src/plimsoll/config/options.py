@@ -147,6 +147,19 @@ PLIMSOLL_OPTS = [
         " same time. More get a 503.",
     ),
     cfg.IntOpt(
+        "history_max_changes",
+        default=100_000,
+        min=0,
+        help="How many changes of the log are undone at most to show the cloud as of an earlier revision (`at` in the"
+        " Plimsoll API). Undoing 10,000 of them takes about a second.",
+    ),
+    cfg.IntOpt(
+        "history_cache_bytes",
+        default=128 << 20,
+        min=0,
+        help="Memory in each worker for the cloud as of earlier revisions. A state of 10,000 providers counts as 60 MB.",
+    ),
+    cfg.IntOpt(
         "unplaced_keep",
         default=1_000,
         min=0,

@@ -36,6 +36,7 @@ SEARCH_BUDGET_EXCEEDED = "plimsoll.search_budget_exceeded"
 """A code of our own: openstack-placement has no such limit."""
 CHANGES_PRUNED = "plimsoll.changes.pruned"
 CHANGES_OTHER_HISTORY = "plimsoll.changes.other_history"
+CHANGES_UNFINISHED = "plimsoll.changes.unfinished"
 
 JSON = "application/json"
 _PLAIN_HTML = "text/html; charset=UTF-8"

@@ -295,15 +295,19 @@ class Connection:
         try:
             if environ["PATH_INFO"] not in app.immediate_paths and not own_permit.acquire():
                 return self._overloaded(), None
-            self._result = app(environ, self._start_response)
-            pieces = iter(self._result)
-            self._written.extend(islice(pieces, 1))  # an application may call start_response only now
+            result = self._result = app(environ, self._start_response)
+            pieces = None
+            if isinstance(result, list | tuple):
+                self._written.extend(result)
+            else:
+                pieces = iter(result)
+                self._written.extend(islice(pieces, 1))  # an application may call start_response only now
             if not self._status:
                 raise RuntimeError("The application did not call start_response")
-            is_whole = isinstance(self._result, list | tuple) or has_length(self._status, self._headers)
-            if is_whole:
+            if pieces is not None and has_length(self._status, self._headers):
                 self._written.extend(pieces)
-            return b"".join(self._written), None if is_whole else pieces
+                pieces = None
+            return b"".join(self._written), pieces
         except Exception:
             LOG.exception("The application failed on %s %s", request.method, environ["PATH_INFO"])
             return None

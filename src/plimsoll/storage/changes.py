@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Dialect, Select, delete, func, select
 
@@ -160,23 +160,40 @@ def oldest(conn: Connection) -> int | None:
     return number
 
 
-def before(conn: Connection, seq: int, limit: int) -> list[tuple[int, str]]:
-    """Return number and effects of at most `limit` changes up to number `seq`, the newest first."""
-    rows = conn.execute(select(_C.seq, _C.effects).where(_C.seq <= seq).order_by(_C.seq.desc()).limit(limit))
-    return [(row.seq, row.effects) for row in rows]
+def log_query(position: Head, limit: int) -> Statement:
+    """Return the query for the changes after a position, at most `limit` of them. `missed_changes` reads its result.
+
+    Its first row is that of the position itself, without effects. The query needs no transaction: one statement reads one
+    committed state, in which the last change is at the head.
+    """
+    return Statement(
+        f"SELECT seq, mark, CASE WHEN seq > {position.seq:d} THEN effects END FROM plimsoll_changes"  # noqa: S608
+        f" WHERE seq >= {position.seq:d} ORDER BY seq LIMIT {limit + 1:d}"
+    )
 
 
-def effects_after(conn: Connection, position: Head, head: Head) -> list[str] | None:
-    """Return the effects of each change after `position` up to `head`; None if the log has a gap or another history."""
-    rows = conn.execute(
-        select(_C.seq, _C.mark, _C.effects).where(_C.seq >= position.seq, _C.seq <= head.seq).order_by(_C.seq)
-    ).all()
+class Missed(NamedTuple):
+    """Changes of other processes: the effects of each, and the heads that they led to."""
+
+    effects: list[str]
+    heads: list[Head]
+    """The last one is the head after all of them, unless the query was limited."""
+
+
+def missed_changes(rows: Sequence[Sequence[Any]], position: Head) -> Missed | None:
+    """Return the changes after `position`, from the rows of `log_query`; None if the log has a gap or another history."""
     if position != BEGINNING:
-        if not rows or (rows[0].seq, rows[0].mark) != position:
+        if not rows or (rows[0][0], rows[0][1]) != position:
             return None
         rows = rows[1:]
-    numbers = [row.seq for row in rows]
-    return [row.effects for row in rows] if numbers == list(range(position.seq + 1, head.seq + 1)) else None
+    if not rows:
+        return Missed([], [])
+    numbers, marks, effects = zip(*rows, strict=True)
+    if numbers != tuple(range(position.seq + 1, position.seq + 1 + len(rows))):
+        return None
+    # All changes of one batch have the same mark.
+    ends = [at for at in range(len(rows)) if at + 1 == len(rows) or marks[at] != marks[at + 1]]
+    return Missed(list(effects), [Head(numbers[at], marks[at]) for at in ends])
 
 
 def was_committed(conn: Connection, position: Head) -> bool | None:

@@ -18,6 +18,7 @@ from plimsoll.api.failures import problem_of_failure
 from plimsoll.api.placement.errors import Refused, problem_of
 from plimsoll.api.placement.preconditions import METHOD_NOT_ALLOWED
 from plimsoll.api.placement.refusal_log import log_problem, log_refusal
+from plimsoll.api.v1.as_of import placement_as_of
 from plimsoll.api.v1.parameters import ParameterReader
 from plimsoll.api.v1.paths import PathTable
 from plimsoll.api.v1.request import REFUSALS_AS_OF, V1Request
@@ -74,14 +75,15 @@ class V1Api:
         )
 
         def handle(placement: Placement) -> V1Response:
-            call.placement = placement
             try:
+                call.placement = placement if "at" not in call.values else placement_as_of(call, placement)
                 return route.handler(call)
             except SearchCancelled:
                 raise Refused(SearchAbandoned(), {}) from None
 
+        # The past does not depend on the newest snapshot, which need not be confirmed.
+        reads_snapshot = route.method == "GET" and route.reads_snapshot and "at" not in call.values
         try:
-            reads_snapshot = route.method == "GET" and route.reads_snapshot
             response = self._placement.read(handle) if reads_snapshot else handle(self._placement)
         except Refused as refused:
             problem = problem_of(refused, REFUSALS_AS_OF, params)
