@@ -13,30 +13,40 @@ BIN := .venv/bin
 REFERENCE := .venv-reference/bin
 CLOUD := .venv-cloud/bin
 NOVA := .venv-nova/bin
+SITE := .venv-site/bin
 DATABASES := dbs=$$($(BIN)/python -m tests.support.databases) || exit 1
 COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotate --no-header \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test deployments cloud nova check conformance differential audit faults fuzz openapi bench bench-quick lint format types docs lock clean
+.PHONY: help install run run-demo console test test-browser deployments cloud nova check conformance differential audit faults fuzz openapi bench bench-quick lint format types docs site lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 install: .venv/.installed ## make .venv with Plimsoll and everything to work on it
 
-run: .venv/.serving ## serve on http://127.0.0.1:8778, development auth, database under ./var
+run: .venv/.serving .console ## serve on http://127.0.0.1:8778, development auth, database under ./var
 	$(BIN)/plimsoll serve --dev
 
-test: .venv/.installed .venv-reference/.installed ## all tests, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
+run-demo: .venv/.serving .console ## the same with a made-up cloud and live traffic, database ./var/demo.sqlite (HOSTS=10000 RATE=20 PORT=8778)
+	$(BIN)/plimsoll demo --serve --live --hosts $(or $(HOSTS),500) --rate $(or $(RATE),5) --port $(or $(PORT),8778)
+
+console: .venv/.serving ## build the web console into src/plimsoll/console_static; Node.js from PyPI if there is none
+	$(BIN)/python console/build.py
+
+test: .venv/.installed .venv-reference/.installed .console ## all tests, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
 	@$(DATABASES); failed=0; \
 	echo "== tests"; \
-	$(BIN)/python -m pytest -n $(WORKERS) --durations 10 --ignore tests/cloud --ignore tests/deploy || failed=1; \
+	$(BIN)/python -m pytest -n $(WORKERS) --durations 10 --ignore tests/cloud --ignore tests/deploy --ignore tests/browser || failed=1; \
 	for db in $$dbs; do \
 		echo "== conformance on $$db: the reference's own cases, against Plimsoll"; \
 		$(REFERENCE)/python -m tests.conformance --database $$db --jobs $(JOBS) || failed=1; \
 	done; \
 	exit $$failed
+
+test-browser: .venv/.installed .console ## the web console in a real Chromium; pictures of each view in ./var/pictures
+	@if $(BIN)/python -m tests.browser.chromium; then $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -rs tests/browser; fi
 
 deployments: .venv/.installed ## the examples of deploy/, started
 	$(BIN)/python -m pytest -n $(WORKERS) tests/deploy
@@ -79,6 +89,9 @@ openapi: .venv/.installed ## schemathesis with the OpenAPI documents of a runnin
 
 bench: .venv/.installed .venv-reference/.installed ## measure both services, alternating (DB=mariadb, postgresql or sqlite)
 	$(BIN)/python -m bench run --database $(or $(DB),mariadb)
+ifneq ($(DB),sqlite)
+	$(BIN)/python -m bench deployed --reference --database $(or $(DB),mariadb)
+endif
 
 bench-quick: .venv/.installed .venv-reference/.installed ## the main ratios, briefly, held to a quarter of their goals
 	$(BIN)/python -m bench run --quick --database $(or $(DB),mariadb)
@@ -103,6 +116,11 @@ docs: .venv/.installed ## write the pages that are generated from the code
 	$(BIN)/python -m tests.docs.modules
 	$(BIN)/python -m tests.docs.samples
 	$(BIN)/python -m tests.docs.openapi_examples
+	$(BIN)/python -m tests.docs.api_reference
+
+site: .venv-site/.installed ## the documentation as a site, in build/site; broken links are errors
+	$(SITE)/sphinx-build -q -W --keep-going -c docs/site . build/site
+	@echo "Open build/site/index.html"
 
 lock: .venv/.installed ## write the lock files again (UPGRADE=--upgrade for the newest versions)
 	$(COMPILE) $(UPGRADE) --extra mysql --extra postgresql --output-file requirements-run.lock pyproject.toml
@@ -110,10 +128,16 @@ lock: .venv/.installed ## write the lock files again (UPGRADE=--upgrade for the 
 	$(COMPILE) $(UPGRADE) --extra reference --output-file requirements-reference.lock pyproject.toml
 	$(COMPILE) $(UPGRADE) --extra cloud --output-file requirements-cloud.lock pyproject.toml
 	$(COMPILE) $(UPGRADE) --extra nova --output-file requirements-nova.lock pyproject.toml
+	$(COMPILE) $(UPGRADE) --extra site --output-file requirements-site.lock pyproject.toml
 
 clean: ## remove what the other targets made, the database under ./var included
-	rm -rf .venv .venv-reference .venv-cloud .venv-nova var build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-reference .venv-cloud .venv-nova .venv-node .venv-site console/node_modules src/plimsoll/console_static var build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The service runs without the console, so a build that fails stops nothing. The script compares the sources itself.
+.PHONY: .console
+.console: .venv/.serving
+	@$(BIN)/python console/build.py --optional
 
 # A stamp is written when an environment is complete, so an interrupted installation starts again.
 # .venv first gets what serving needs; the tools of development are added when a target needs them. The lock is complete,
@@ -143,4 +167,9 @@ clean: ## remove what the other targets made, the database under ./var included
 .venv-nova/.installed: requirements-nova.lock
 	test -x $(NOVA)/python || $(PYTHON) -m venv .venv-nova
 	$(NOVA)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-nova.lock
+	@touch $@
+
+.venv-site/.installed: requirements-site.lock
+	test -x $(SITE)/python || $(PYTHON) -m venv .venv-site
+	$(SITE)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-site.lock
 	@touch $@

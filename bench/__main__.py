@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The command: `python -m bench [run|compare|fast-paths|explain|metrics|profile|identity|page] ...`."""
+"""The command: `python -m bench [run|deployed|compare|fast-paths|explain|metrics|subscribers|profile|identity|page] ...`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from bench import compare, explain, fast_paths, identity, metrics, page, run
+from bench import compare, deployed, explain, fast_paths, identity, metrics, page, run, subscribers
 from bench.profiling import command as profile
 
 
@@ -16,10 +16,12 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for module, name in (
         (run, "run"),
+        (deployed, "deployed"),
         (compare, "compare"),
         (fast_paths, "fast-paths"),
         (explain, "explain"),
         (metrics, "metrics"),
+        (subscribers, "subscribers"),
         (profile, "profile"),
         (identity, "identity"),
         (page, "page"),

@@ -104,6 +104,12 @@ CODE: Mapping[str, tuple[str, ...]] = {
         "ledger/commit.py:Committer._may_commit_optimistically",
         "ledger/commit.py:Committer._check_head_guard",
     ),
+    "bulk_follow": (
+        "domain/bulk_claims.py",
+        "ledger/follow.py:_apply_in_bulk",
+        "ledger/change_codec.py:are_claims",
+        "ledger/change_codec.py:collect_claims",
+    ),
     "response_cache": ("ledger/response_cache.py",),
     "allocation_cache": ("ledger/allocation_cache.py",),
     "policy_cache": ("access/policy.py:_RulesInForce",),

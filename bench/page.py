@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.measuring.workloads import DESCRIPTIONS
-from bench.report import table
+from bench.report import deployed, table
 from bench.run import RESULTS
 from bench.site.databases import KINDS
 from bench.site.services import ROOT
@@ -39,6 +39,11 @@ How to read the tables:
   is left to gain: a response may take at most 3.5 times as long.
 - **Growth.** The third and fourth tables show that searches and claims take the same time with 100,000 providers as with 1,000, and
   how much memory a worker needs.
+- **Deployed.** Several services on one database, SERVICES x WORKERS, with eight clients that are processes of their own. *Services*, *database* and
+  *clients* are the processor times per unit of work; two processors carry all of them here, so their sum limits the rate: with more
+  processors it is at most their number divided by this sum, until the lock of the head is held all the time (*head held*, an upper bound, because it
+  includes the wake-ups of the processes). *Per commit* counts the claims of one transaction, *followed* the changes of other
+  processes that were applied per unit of work.
 - **The client.** The last table has the cost of the measuring client itself, which is part of all times above.
 
 A single client waits for two changes of process per request, its own and that of the database, which is most of a read. Eight clients
@@ -107,6 +112,9 @@ def main(arguments: argparse.Namespace) -> int:
     from bench.report.plots import draw_all
 
     drawn = draw_all(results, directory)
+    for result in results:
+        file = RESULTS / f"deployed-{result['database']}.json"
+        result["deployed"] = json.loads(file.read_text()) if file.exists() else None
     PAGE.write_text(page_text(results, drawn))
     print(f"{PAGE.relative_to(ROOT)} and {len(drawn)} pictures are written.")
     return 0
@@ -139,7 +147,17 @@ def _of_database(result: Mapping[str, Any]) -> str:
     missed = sum(not each["holds"] for each in result["verdicts"])
     verdict = "Every goal is reached." if not missed else f"{missed} goals are missed; they are marked."
     shown = "\n\n".join(table.as_markdown(header, lines) for header, lines in rendered if lines)
-    return f"## {NAMES[result['database']]}{reference}\n\n{verdict} Measured {result['when']}.\n\n{shown}\n"
+    several = "" if result.get("deployed") is None else _deployed(result["deployed"])
+    return f"## {NAMES[result['database']]}{reference}\n\n{verdict} Measured {result['when']}.\n\n{shown}\n{several}"
+
+
+def _deployed(results: Mapping[str, Any]) -> str:
+    missed = "".join(f"\n- missed: {each}" for each in deployed.missed_goals(results))
+    return (
+        f"\n### Deployed\n\nMeasured {results['when']}, while other programs used {results['used_by_others']:.0f} % of the"
+        f" processors.\n\n{table.as_markdown(*deployed.deployed_table(results))}\n\n"
+        f"{deployed.follow_sentence(results)}\n{missed}\n"
+    )
 
 
 def _picture(name: str, alternative_text: str, drawn: Sequence[str]) -> str:

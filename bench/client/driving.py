@@ -88,11 +88,11 @@ def _round(ports: Sequence[int], clients: Clients, count: int, round_length: Rou
     try:
         for connection, client_units in zip(connections, units, strict=True):
             for _ in range(round_length.warmup_units):
-                _run_unit(connection, next(client_units))
+                run_unit(connection, next(client_units))
         done = Round()
         start_time, used = time.perf_counter(), time.process_time()
         if count == 1:
-            _one_client(connections[0], units[0], start_time, round_length, done)
+            one_client(connections[0], units[0], start_time, round_length, done)
         else:
             _many_clients(connections, units, start_time, round_length, done)
         done.seconds = time.perf_counter() - start_time
@@ -103,7 +103,7 @@ def _round(ports: Sequence[int], clients: Clients, count: int, round_length: Rou
             connection.close()
 
 
-def _run_unit(connection: Connection, unit: Unit) -> tuple[bool, int]:
+def run_unit(connection: Connection, unit: Unit) -> tuple[bool, int]:
     """Run one unit; return whether it was done, and the length of the last body."""
     length = 0
     try:
@@ -116,14 +116,14 @@ def _run_unit(connection: Connection, unit: Unit) -> tuple[bool, int]:
         return bool(end.value), length
 
 
-def _one_client(
+def one_client(
     connection: Connection, units: Iterator[Unit], start_time: float, round_length: RoundLength, done: Round
 ) -> None:
     clock, until, tries = time.perf_counter_ns, start_time + round_length.seconds, 0
     while tries < round_length.min_units or time.perf_counter() < until:
         unit = next(units)
         start = clock()
-        is_done, done.answer_bytes = _run_unit(connection, unit)
+        is_done, done.answer_bytes = run_unit(connection, unit)
         if is_done:
             done.nanoseconds.append(clock() - start)
         else:

@@ -12,6 +12,7 @@ import itertools
 import os
 import random
 import re
+import time
 from collections.abc import Iterator, Sequence
 
 from bench.client.driving import Clients, Unit
@@ -84,6 +85,35 @@ def selections(limit: int) -> Clients:
         rng = _new_random()
         while True:
             yield _select_and_claim(search, rng)
+
+    return client
+
+
+def mix(rows: Rows) -> Clients:
+    """Nine reads of the inventories of providers for one claim, in random order."""
+    targets = [request("GET", f"/resource_providers/{uuid}/inventories") for uuid in rows.providers]
+    providers = [uuid.encode() for uuid in rows.providers]
+
+    def client(_: int) -> Iterator[Unit]:
+        rng = _new_random()
+        while True:
+            if rng.randrange(10):
+                yield _read(rng.choice(targets))
+            else:
+                yield _claim(_claim_request(rng.choice(providers), rng))
+
+    return client
+
+
+def paced(clients: Clients, per_second: float) -> Clients:
+    """The same units, so many per second and client."""
+
+    def client(number: int) -> Iterator[Unit]:
+        due = time.perf_counter()
+        for unit in clients(number):
+            due = max(due + 1 / per_second, time.perf_counter())
+            time.sleep(max(0.0, due - time.perf_counter()))
+            yield unit
 
     return client
 

@@ -40,6 +40,8 @@ TUNED = {
 class Service:
     """A server in its own process group."""
 
+    worker_count = 1
+
     def __init__(
         self, label: str, directory: Path, url: str, settings: Mapping[str, str] | None = None
     ) -> None:
@@ -122,12 +124,8 @@ class Service:
         return max(int(process.memory_info().rss) for process in self.workers())
 
     def processor_seconds(self) -> float:
-        """Return the processor time of all threads of all workers, with nanosecond resolution."""
-        return sum(
-            _processor_seconds(thread)
-            for process in self.workers()
-            for thread in Path(f"/proc/{process.pid}/task").iterdir()
-        )
+        """Return the processor time of all workers."""
+        return sum(map(processor_seconds_of, self.workers()))
 
     @property
     def _log(self) -> Path:
@@ -158,11 +156,18 @@ def _gunicorn(port: int, workers: int, threads: int, app: str) -> list[str]:
 class Reference(Service):
     """openstack-placement under gunicorn: two workers with ten threads each, keep-alive."""
 
+    worker_count = 2
+
     def command(self) -> list[str]:
-        return _gunicorn(self.port, 2, 10, "placement.wsgi.api:application")
+        return _gunicorn(self.port, self.worker_count, 10, "placement.wsgi.api:application")
 
     def sync(self) -> None:
         self.run(REFERENCE_BIN / "placement-manage", "db", "sync")
+
+
+def processor_seconds_of(process: psutil.Process) -> float:
+    """Return the processor time of all threads of a process, with nanosecond resolution."""
+    return sum(map(_processor_seconds, Path(f"/proc/{process.pid}/task").iterdir()))
 
 
 def _processor_seconds(thread: Path) -> float:
@@ -174,8 +179,6 @@ def _processor_seconds(thread: Path) -> float:
 
 class Plimsoll(Service):
     """Plimsoll, started by `plimsoll serve`."""
-
-    worker_count = 1
 
     def __init__(
         self,

@@ -64,12 +64,16 @@ class Site:
         label: str,
         rows: Rows,
         count: int,
-        kind: type[Plimsoll] = Plimsoll,
+        kind: type[Service] = Plimsoll,
         settings: Mapping[str, str] | None = None,
+        *,
+        workers: int | None = None,
     ) -> Iterator[Deployment]:
         """Yield running services on one database that has these rows."""
         with self.database(label) as url:
             services = [kind(f"{label}-{number}", self.directory, url, settings) for number in range(count)]
+            for service in services:
+                service.worker_count = workers or kind.worker_count
             _prepare(services[0], rows)
             with running(*services):
                 yield Deployment(services)

@@ -6,20 +6,25 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from datetime import timedelta
 from functools import partial
 from wsgiref.types import WSGIApplication
 
 from oslo_config import cfg
 
 from plimsoll.access import Policy, with_authentication
+from plimsoll.access.sign_in import KeystoneSignIn
 from plimsoll.access.trusted_networks import TrustedNetworks
-from plimsoll.api.app import Application, make_app
+from plimsoll.api.app import Application, Console, make_app
+from plimsoll.api.console.files import load_files
 from plimsoll.api.metrics import Counters, MetricsPage, ScrapeSettings
 from plimsoll.config import loader
 from plimsoll.config.database_url import open_database
 from plimsoll.fast_paths import FastPaths
 from plimsoll.ledger.audit import Audit
+from plimsoll.ledger.history import HistoryLimits
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.pruner import Retention
 from plimsoll.ledger.unplaced_writer import UnplacedLimits, UnplacedWriter
 from plimsoll.metrics import DIRECTORY_VARIABLE, NO_METRICS, Metrics
 from plimsoll.monitoring.counters import PrometheusMetrics
@@ -50,9 +55,15 @@ def open_placement(
     database = open_database(conf, runtime=runtime, metrics=metrics)
     try:
         prepare_database(conf, database)
-        settings, keep = settings_from(conf), conf.plimsoll.change_log_keep
+        settings = settings_from(conf)
         ledger = Ledger(
-            database, runtime=runtime, fast_paths=settings.fast_paths, change_log_keep=keep, metrics=metrics
+            database,
+            runtime=runtime,
+            fast_paths=settings.fast_paths,
+            retention=_retention(conf),
+            max_subscribers=conf.plimsoll.max_subscribers,
+            history_limits=_history_limits(conf),
+            metrics=metrics,
         )
         placement = Placement(ledger, settings, unplaced=_unplaced_writer(conf, database), metrics=metrics)
         standards.synchronise(placement)
@@ -62,6 +73,15 @@ def open_placement(
     if conf.plimsoll.verify_interval:
         Audit(ledger, conf.plimsoll.verify_interval, metrics).start()
     return placement
+
+
+def _history_limits(conf: cfg.ConfigOpts) -> HistoryLimits:
+    return HistoryLimits(conf.plimsoll.history_max_changes, conf.plimsoll.history_cache_bytes)
+
+
+def _retention(conf: cfg.ConfigOpts) -> Retention:
+    days = conf.plimsoll.change_log_keep_days
+    return Retention(conf.plimsoll.change_log_keep, timedelta(days=days) if days else None)
 
 
 def _unplaced_writer(conf: cfg.ConfigOpts, database: Database) -> UnplacedWriter | None:
@@ -138,8 +158,16 @@ def _application(
         conf,
         authenticate=lambda app: with_authentication(app, conf, runtime),
         metrics_page=None if metrics is None else _metrics_page(placement, policy, conf, runtime, metrics),
+        console=_console(conf, runtime),
         outermost=lambda app: with_tracing(app, conf),
     )
+
+
+def _console(conf: cfg.ConfigOpts, runtime: Runtime) -> Console | None:
+    if not conf.plimsoll.console:
+        return None
+    sign_in = None if conf.api.auth_strategy == "noauth2" else KeystoneSignIn(conf, runtime)
+    return Console(load_files(), sign_in, conf.plimsoll.console_name or None)
 
 
 def _metrics_page(

@@ -78,6 +78,11 @@ class BoundedCache(Generic[K, V]):
                     return
                 self._drop(key)
 
+    def values(self) -> list[V]:
+        """Return all values, the oldest first."""
+        with self._lock:
+            return list(self._values.values())
+
     def __len__(self) -> int:
         return len(self._values)
 

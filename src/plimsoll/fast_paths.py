@@ -23,6 +23,8 @@ class FastPaths:
     """Send the statements of a transaction and its commit as one message, instead of one after the other."""
     optimistic_commit: bool = True
     """Decide a batch without locking the head first, while no other process writes."""
+    bulk_follow: bool = True
+    """Apply the claims of other processes together, instead of one after the other."""
     response_cache: bool = True
     """Cache the responses of searches, for each snapshot."""
     allocation_cache: bool = True

@@ -45,6 +45,12 @@ class Metrics:
     def commit_done(self, mode: str, seconds: float) -> None:
         """Add the time of a commit at the database."""
 
+    def head_locked(self, waited: float, held: float) -> None:
+        """Add the seconds in which a transaction waited for the lock of the head, and in which it held the lock.
+
+        Both include the round trips. An optimistic commit waits and holds within one message: all of it counts as held.
+        """
+
     def commit_retried(self, fault: Exception) -> None:
         """Count an attempt to commit that failed and is repeated, by the class of the fault."""
 

@@ -24,6 +24,12 @@ class Permit:
     waited = 0.0
     """Seconds that the request has waited for its permit."""
 
+    longest_wait = 5.0
+    """Seconds that a request may wait for changes: here it occupies a thread that others need."""
+
+    def begin_stream(self) -> None:
+        """Note that the response is a stream, whose next piece may come much later than the client has received the last."""
+
     def released(self) -> AbstractContextManager[None]:
         """Give up the permit for the duration of a `with` block, and take it again at its end."""
         return contextlib.nullcontext()

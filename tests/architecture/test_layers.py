@@ -52,6 +52,7 @@ def test_a_domain_that_imports_storage_is_found(tmp_path: Path) -> None:
             "runtime/memory",
             "cli",
             "client",
+            "demo",
             "bootstrap",
         ),
     ):

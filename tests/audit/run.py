@@ -89,15 +89,11 @@ def _run_clients(
     log: Log,
 ) -> Report:
     ids = Identifiers(seed)
-    setup_client = RecordingClient("setup", fleet.ports)
-    for request in initial_requests(ids):
-        operation = setup_client.send(request, 0)
-        assert operation.status is not None and operation.status < 300, operation
-    setup_client.close()
+    setup_client = set_up(ids, fleet)
     clients = [Client(number, seed, ids, fleet.ports) for number in range(settings.clients)]
     start_time = time.monotonic()
-    with _running(killers), _running(clients):
-        _wait(settings.seconds, clients, killers, log)
+    with running(killers), running(clients):
+        wait(settings.seconds, clients, killers, log)
     seconds = time.monotonic() - start_time
     for failure in [*(each.failure for each in killers), *(each.failure for each in clients)]:
         if failure is not None:
@@ -118,6 +114,16 @@ def _run_clients(
     return Report(operations, seconds, events, final, findings)
 
 
+def set_up(ids: Identifiers, fleet: Fleet) -> RecordingClient:
+    """Create the hosts; return the client, which has recorded it."""
+    client = RecordingClient("setup", fleet.ports)
+    for request in initial_requests(ids):
+        operation = client.send(request, 0)
+        assert operation.status is not None and operation.status < 300, operation
+    client.close()
+    return client
+
+
 def initial_requests(ids: Identifiers) -> Iterator[Request]:
     """Yield requests that create the hosts, with capacity for most consumers but not all."""
     for number, uuid in enumerate(ids.hosts):
@@ -132,15 +138,27 @@ def read_everything(client: RecordingClient, ids: Identifiers, services: int) ->
     """Read everything through each service. A service may take time to recover, but must not fail after that."""
     findings = []
     for service in range(services):
-        deadline = time.monotonic() + SETTLE_SECONDS
-        while client.send(Request("settle", "GET", "/resource_providers"), service).status != 200:
-            assert time.monotonic() < deadline, f"service {service} does not recover: {client.history[-1]}"
-            time.sleep(0.2)
+        _settle_service(client, service)
         for request in read_requests(ids):
             found = client.send(request, service)
             if found.status not in (200, 204, 404):
                 findings.append(Finding(f"a service that had recovered fails again: {found}"))
     return findings
+
+
+def settle(fleet: Fleet) -> None:
+    """Wait until all services respond again after the last kill."""
+    client = RecordingClient("settle", fleet.ports)
+    for service in range(len(fleet.services)):
+        _settle_service(client, service)
+    client.close()
+
+
+def _settle_service(client: RecordingClient, service: int) -> None:
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while client.send(Request("settle", "GET", "/resource_providers"), service).status != 200:
+        assert time.monotonic() < deadline, f"service {service} does not recover: {client.history[-1]}"
+        time.sleep(0.2)
 
 
 def read_requests(ids: Identifiers) -> Iterator[Request]:
@@ -157,7 +175,7 @@ def read_requests(ids: Identifiers) -> Iterator[Request]:
 
 
 @contextmanager
-def _running(threads: Sequence[Client | Killer]) -> Iterator[None]:
+def running(threads: Sequence[Client | Killer]) -> Iterator[None]:
     for thread in threads:
         thread.start()
     try:
@@ -169,7 +187,7 @@ def _running(threads: Sequence[Client | Killer]) -> Iterator[None]:
             thread.join()
 
 
-def _wait(seconds: float, clients: Sequence[Client], killers: Sequence[Killer], log: Log) -> None:
+def wait(seconds: float, clients: Sequence[Client], killers: Sequence[Killer], log: Log) -> None:
     end = time.monotonic() + seconds
     reported = 0
     while (remaining := end - time.monotonic()) > 0:

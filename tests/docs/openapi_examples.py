@@ -37,6 +37,7 @@ V1_PATHS = {
     "GET /plimsoll/v1/consumers": "/consumers?limit=2",
     "GET /plimsoll/v1/consumers/{uuid}": "/consumers/cccccccc-0000-4000-8000-000000000010",
     "GET /plimsoll/v1/usage": "/usage",
+    "GET /plimsoll/v1/changes": "/changes?limit=1",
     "GET /plimsoll/v1/fit": "/fit?resources=VCPU:8,MEMORY_MB:16384",
 }
 """The path of the example of each route, below /plimsoll/v1. The documents and the page are not examples of themselves."""

@@ -3,9 +3,10 @@
 """Run the examples of the pages of the v1 API on the sample cloud: `python -m tests.docs.v1_pages [--write] [PAGE ...]`.
 
 An example is a line `$ command` in a block of kind `console`, and the lines after it are its answer. The pages are those in
-docs/v1; in other pages the kind of a block is `console sample-cloud`. Each page gets a service of its own, `plimsoll
-serve --dev`, with the cloud of tests/support/sample_cloud.py. A line `...` in an answer stands for any lines;
---write keeps it if the lines around it are the same.
+docs/v1; in other pages the kind of a block is `console sample-cloud` or `console empty-cloud`. Each page gets a service of its own,
+`plimsoll serve --dev`, with the cloud of tests/support/sample_cloud.py, or empty. A line `> ...` after a command continues it. A line
+`...` in an answer stands for any lines; --write keeps it if the lines around it are the same. A block of kind `sh empty-cloud` has
+definitions that all later commands of the page use.
 
 JSON is shown formatted. Revisions, times, request ids and uuids that differ from run to run are shown as fixed ones.
 """
@@ -31,6 +32,7 @@ from tests.support.running import PLIMSOLL, Service
 
 ROOT = Path(__file__).parents[2]
 USUAL_ADDRESS = "127.0.0.1:8778"
+SAMPLE, EMPTY = "sample-cloud", "empty-cloud"
 WIDTH = 100
 ASYNCHRONOUS = re.compile(r"/unplaced|\bplimsoll why\b")
 """Answers of these commands appear a moment after the search that they report."""
@@ -73,13 +75,14 @@ def pages() -> list[Path]:
 
 
 def examples(page: Path) -> list[Example]:
-    everywhere = page.parent == ROOT / "docs" / "v1"
-    opening = "```console" if everywhere else "```console sample-cloud"
+    kinds = {f"```console {cloud}" for cloud in (SAMPLE, EMPTY)}
+    if page.parent == ROOT / "docs" / "v1":
+        kinds.add("```console")
     found: list[Example] = []
     lines = page.read_text().splitlines()
     number = 0
     while number < len(lines):
-        if lines[number] == opening or (everywhere and lines[number].startswith(opening + " ")):
+        if lines[number] in kinds:
             end = lines.index("```", number)
             found += _examples_of_block(page, lines, number + 1, end)
             number = end
@@ -87,41 +90,54 @@ def examples(page: Path) -> list[Example]:
     return found
 
 
+def definitions(page: Path) -> str:
+    """Return the shell definitions that the commands of the page use."""
+    return "".join(re.findall(rf"^```sh {EMPTY}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL))
+
+
+def on_empty_cloud(page: Path) -> bool:
+    return f"```console {EMPTY}\n" in page.read_text()
+
+
 def _examples_of_block(page: Path, lines: Sequence[str], first: int, end: int) -> Iterator[Example]:
     starts = [number for number in range(first, end) if lines[number].startswith("$ ")]
     for start, following in zip(starts, [*starts[1:], end], strict=True):
         body = start + 1
-        while lines[body - 1].endswith("\\"):
+        while lines[body - 1].endswith("\\") or (body < following and lines[body].startswith("> ")):
             body += 1
-        command = "\n".join([lines[start].removeprefix("$ "), *lines[start + 1 : body]])
+        command = "\n".join(
+            [lines[start].removeprefix("$ "), *(line.removeprefix("> ") for line in lines[start + 1 : body])]
+        )
         yield Example(page, start + 1, command, tuple(lines[body:following]), body, following)
 
 
 @contextmanager
-def sample_service() -> Iterator[Service]:
-    """Start a service with the sample cloud."""
+def sample_service(*, empty: bool = False) -> Iterator[Service]:
+    """Start a service with the sample cloud, or with an empty one."""
 
     class Development(Service):
         def serve_command(self) -> list[str]:
             return [str(PLIMSOLL), "serve", "--dev", "--port", str(self.port)]
 
     with TemporaryDirectory() as directory, Development(Path(directory)) as service:
-        sample_cloud.create_at(f"http://127.0.0.1:{service.port}")
+        if not empty:
+            sample_cloud.create_at(f"http://127.0.0.1:{service.port}")
         yield service
 
 
 def run(page: Path) -> Iterator[tuple[Example, list[str]]]:
     """Run the examples of a page in order. Yield each with its answer, as lines."""
     todo = examples(page)
-    known = {*UUID.findall(page_commands(todo)), *UUID.findall(_cloud_uuids())}
+    defined = definitions(page)
+    known = {*UUID.findall(defined + page_commands(todo)), *UUID.findall(_cloud_uuids())}
     status = 0
-    with sample_service() as service:
+    with sample_service(empty=on_empty_cloud(page)) as service:
         for example in todo:
             deadline = time.monotonic() + (
                 ASYNCHRONOUS_SECONDS if ASYNCHRONOUS.search(example.command) else 0
             )
             while True:
-                last_status, output = _execute(example.command, service, status)
+                last_status, output = _execute(defined + example.command, service, status)
                 answer = shown(output, known)
                 if matches(example.answer, answer) or time.monotonic() > deadline:
                     break

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
+from plimsoll.ledger.restores import EPOCH_THREAD
 from tests.faults.database_rows import DatabaseRows
 from tests.faults.private_server import PrivateServer, prepare_database
 from tests.faults.requests import claim, new_uuid
@@ -24,6 +26,7 @@ from tests.support import databases as on
 from tests.support.api import Api, api
 from tests.support.servers import programs
 from tests.support.servers.postgresql import DIRECTORIES
+from tests.support.waiting import eventually
 
 
 class Backups:
@@ -123,6 +126,7 @@ def case(ready: Ready, tmp_path: Path) -> Iterator[Case]:
         host = one.host(new_uuid(), VCPU=1000)
         database_rows = DatabaseRows(url)
         yield Case(one, other, Backups(url, tmp_path), database_rows, host)
+        assert eventually(lambda: all(thread.name != EPOCH_THREAD for thread in threading.enumerate()))
         database_rows.assert_consistent()
         database_rows.close()
 
@@ -178,3 +182,22 @@ def test_owners_that_are_missing_in_the_backup_are_not_confused_with_others(case
     consumer = case.claim(case.one, project="ours", user="me")
     assert case.database_rows.consumers()[consumer][1:] == ("ours", "me")
     assert case.one.get(f"/allocations/{consumer}").json["project_id"] == "ours"
+
+
+def test_a_restored_database_gets_another_epoch(case: Case) -> None:
+    """Neither a cursor nor a revision of the lost history is valid then."""
+    backup = case.backups.dump()
+    case.claim(case.one, amount=7)
+    lost = case.one.get("/plimsoll/v1/changes?limit=1").json
+    case.backups.restore(backup)
+    case.claim(case.other, amount=2)  # has the number of the lost change; the worker has no memory of that
+    lost_cursor = lost["changes"][0]["cursor"]
+    assert case.other.get(f"/plimsoll/v1/changes?since={lost_cursor}").status == 410
+    assert case.used(case.one) == 2  # detects the restore
+    assert eventually(lambda: case.one.get(f"/plimsoll/v1/changes?since={lost['revision']}").status == 410)
+    for worker in (case.one, case.other):
+        revision = worker.get("/plimsoll/v1/providers").json["revision"]
+        assert not revision.startswith(lost["revision"].partition(":")[0])
+        assert worker.get(f"/plimsoll/v1/changes?since={revision}").json["changes"] == []
+    newest = case.one.get("/plimsoll/v1/changes?limit=1").json["changes"][0]
+    assert (newest["operation"], newest["reload"]) == ("database.restored", True)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from uuid import uuid4
 
 import pytest
@@ -16,6 +18,7 @@ from plimsoll.service.placement import Placement
 from plimsoll.storage import tables as t
 from plimsoll.storage.database import Database
 from plimsoll.storage.head import Head
+from plimsoll.storage.sql import Statement
 from tests.ledger.conftest import ACTOR
 from tests.support.external_writes import committed_write
 
@@ -125,3 +128,58 @@ def test_a_database_that_was_restored_to_an_earlier_state_is_loaded_again(
         conn.execute(delete(t.changes).where(t.changes.c.seq > before.seq))
         conn.execute(update(t.head).values(seq=before.seq, mark=before.mark))
     assert set(placement.world().providers) == remaining
+
+
+def test_reads_are_not_computed_twice_while_other_processes_write(
+    placement: Placement, other: Placement
+) -> None:
+    host = create(placement)
+    computed: list[int] = []
+
+    def compute(reader: Placement) -> int:
+        computed.append(len(reader.world().providers))
+        return computed[-1]
+
+    assert host.uuid in other.world().providers
+    repeated = []
+    for _ in range(20):
+        create(placement)
+        computed.clear()
+        assert other.read(compute) == len(placement.world().providers)
+        repeated.append(len(computed) == 2)
+    assert repeated[0]
+    assert not any(repeated[10:])
+    for _ in range(20):
+        other.read(compute)
+    create(placement)
+    computed.clear()
+    other.read(compute)
+    assert len(computed) == 2, "without other writes, reads are optimistic again"
+
+
+def test_a_read_of_the_change_log_is_shared_by_reads_that_began_before_it(
+    placement: Placement, other: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(placement)
+    current = other.ledger._current
+    selected: list[float] = []
+    select = type(current.database).select
+
+    def slow_select(self: Database, statement: Statement) -> list[object]:
+        selected.append(time.monotonic())
+        if len(selected) == 1:
+            for each in waiting:
+                each.start()
+            time.sleep(0.2)
+        return select(self, statement)
+
+    monkeypatch.setattr(type(current.database), "select", slow_select)
+    heads: list[Head] = []
+    waiting = [threading.Thread(target=lambda: heads.append(current.caught_up().head)) for _ in range(5)]
+    current.caught_up()
+    for each in waiting:
+        each.join()
+    assert set(heads) == {placement.ledger.newest.head}
+    assert len(selected) == 2, (
+        "one for the first, which began too early for the others, and one for all others"
+    )

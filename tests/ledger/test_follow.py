@@ -3,23 +3,27 @@
 """Following the change log: each process has the same results in the same order, whatever the log contains."""
 
 from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from plimsoll.domain.provider import Provider
+from plimsoll.ledger import commit, current
 from plimsoll.ledger.audit import Audit
 from plimsoll.ledger.ledger import Ledger
 from plimsoll.ledger.verify import differences
 from plimsoll.search.budget import Budget
 from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.search.result import Candidates
-from plimsoll.service import candidates, providers
+from plimsoll.service import allocations, candidates, providers
 from plimsoll.service.placement import Placement
 from plimsoll.storage import changes
 from plimsoll.storage.changes import Change
 from plimsoll.storage.database import Database
 from plimsoll.storage.sql import Statement
 from tests.ledger.conftest import ACTOR
+from tests.ledger.test_assume_new import make_new_claim
 from tests.ledger.test_ledger import make_provider
 
 
@@ -101,3 +105,86 @@ def test_a_change_that_cannot_be_applied_is_logged_and_causes_a_full_load(
     assert Audit(placement.ledger, interval=3600).check() == []
     make_provider(placement, str(uuid4()))
     assert differences(placement.ledger) == []
+
+
+def record_queries(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Record the ways in which the database is read."""
+    calls: list[str] = []
+    for name in ("select", "run_read"):
+        original = getattr(type(database), name)
+
+        def recorded(self: Database, *args: object, _name: str = name, _original: Any = original) -> object:
+            calls.append(_name)
+            return _original(self, *args)
+
+        monkeypatch.setattr(type(database), name, recorded)
+    return calls
+
+
+def claim(placement: Placement, host: Provider, times: int = 1) -> None:
+    for _ in range(times):
+        assert allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=1)]) is None
+
+
+def test_all_missed_changes_are_read_by_one_query_without_a_transaction(
+    placement: Placement, other: Placement, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = make_provider(placement, "host", VCPU=100)
+    other.world()
+    claim(placement, host, 7)
+    calls = record_queries(database, monkeypatch)
+    assert other.world().providers[host.uuid].used == {"VCPU": 7}
+    assert calls == ["select"]
+
+
+def test_more_changes_than_one_query_reads_are_followed(
+    placement: Placement, other: Placement, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = make_provider(placement, "host", VCPU=100)
+    other.world()
+    claim(placement, host, 7)
+    monkeypatch.setattr(current, "CHANGES_PER_READ", 3)
+    calls = record_queries(database, monkeypatch)
+    assert other.world().providers[host.uuid].used == {"VCPU": 7}
+    assert calls == ["select"] * 3
+    assert other.ledger.newest.head == placement.ledger.newest.head
+
+
+def test_a_process_that_is_far_behind_follows_before_it_locks_the_head(
+    placement: Placement, other: Placement, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = make_provider(placement, "host", VCPU=100)
+    other.world()
+    claim(placement, host, 7)
+    monkeypatch.setattr(commit, "CHANGES_UNDER_LOCK", 3)
+    calls = record_queries(database, monkeypatch)
+    claim(other, host)
+    assert calls == ["select"]
+    assert other.world().providers[host.uuid].used == {"VCPU": 8}
+
+
+def test_a_process_that_cannot_catch_up_follows_while_it_holds_the_head(
+    placement: Placement, other: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = make_provider(placement, "host", VCPU=100)
+    other.world()
+    claim(placement, host, 7)
+    monkeypatch.setattr(commit, "CHANGES_UNDER_LOCK", 3)
+    monkeypatch.setattr(current.CurrentSnapshot, "snapshot", lambda self: self.newest)
+    claim(other, host)
+    monkeypatch.undo()
+    assert other.world().providers[host.uuid].used == {"VCPU": 8}
+
+
+def test_a_head_that_was_followed_past_is_contained_in_the_snapshot(
+    placement: Placement, other: Placement
+) -> None:
+    """A read that saw an earlier head need not read the change log again."""
+    host = make_provider(placement, "host", VCPU=100)
+    since = other.ledger.snapshot().head
+    heads = []
+    for _ in range(3):
+        claim(placement, host)
+        heads.append(placement.ledger.newest.head)
+    snapshot = other.ledger.snapshot()
+    assert all(snapshot.contains(head, since) for head in heads)

@@ -33,8 +33,8 @@ class LazyAndEager:
 
     def advance(self, world: World, *touched: str) -> None:
         head = Head(self.lazy.head.seq + 1, 1)
-        self.lazy = self.lazy.advanced(head, world, set(touched))
-        self.eager = self.eager.advanced(head, world, set(touched))
+        self.lazy = self.lazy.advanced([head], world, set(touched))
+        self.eager = self.eager.advanced([head], world, set(touched))
         assert self.eager.index.size
 
     def add(self, new: Provider) -> None:
@@ -130,7 +130,7 @@ def at(*heads: Head) -> Snapshot:
     """Return a snapshot that has been at these heads, one after the other."""
     snapshot = Snapshot.of(heads[0], World.of(()), Origin(), ResponseCache())
     for head in heads[1:]:
-        snapshot = snapshot.advanced(head, snapshot.world, set())
+        snapshot = snapshot.advanced([head], snapshot.world, set())
     return snapshot
 
 

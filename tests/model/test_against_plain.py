@@ -17,9 +17,11 @@ from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.rules.allocations import Claim
 from plimsoll.domain.world import World
-from plimsoll.ledger.history import HistoryTooShort, world_at
+from plimsoll.ledger.history import PastSnapshots
 from plimsoll.ledger.ledger import Ledger
+from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.ledger.verify import differences
+from plimsoll.search.budget import Budget
 from plimsoll.service import aggregates, allocations, inventories, providers, standards, traits, usages
 from plimsoll.service.placement import Placement
 from plimsoll.storage.database import Database, DatabaseOptions
@@ -51,9 +53,8 @@ generation_offset = st.sampled_from([0, 0, 0, 0, 1, -1])
 """Difference between the generation that a client sends and the current one; mostly 0."""
 
 
-def in_full(world: World | HistoryTooShort) -> object:
+def in_full(world: World) -> object:
     """Return all that answers show of a world, times included."""
-    assert isinstance(world, World)
     providers = {uuid: dataclasses.asdict(provider) for uuid, provider in world.providers.items()}
     usages = {
         (project, kind, user): dict(sums)
@@ -93,9 +94,11 @@ class AgainstPlain(RuleBasedStateMachine):
     def check_history(self) -> None:
         """The world as of each earlier change is the copy that was made then."""
         snapshot = self.placement.snapshot()
-        with self.database.read() as conn:
-            for seq, copy in self.worlds.items():
-                assert in_full(world_at(conn, snapshot, seq)) == in_full(copy)
+        past = PastSnapshots(self.database)
+        for seq, copy in self.worlds.items():
+            then = past.at(snapshot, seq, Budget())
+            assert isinstance(then, Snapshot)
+            assert in_full(then.world) == in_full(copy)
 
     def generation(self, provider: str) -> int:
         known = self.plain.providers.get(provider)

@@ -57,7 +57,7 @@ V1_SEMANTIC_REFUSALS = (
     "GET /plimsoll/v1/usage",
 )
 """They name a class, trait or provider that does not exist, or have a cursor of no page."""
-REJECTED = (400, 401, 403, 404, 405, 406, 409, 413, 415, 431)
+REJECTED = (400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 431)
 """The statuses of a request that violates its schema. schemathesis does not expect 413 and 431, for very long ones."""
 
 
@@ -140,7 +140,7 @@ def settings(name: str) -> str:
     for parameter in SAMPLES:
         dictionary = parameter.replace(".", "_")
         lines.append(f'"{parameter}" = {{ dictionary = "{dictionary}", probability = 0.6 }}')
-    accepted = '["2xx", "3xx", 400, 401, 403, 404, 409]'
+    accepted = '["2xx", "3xx", 400, 401, 403, 404, 409, 410]'
     for operation in refusing:
         lines += ["[[operations]]", f'include-name = "{operation}"']
         lines.append(f"checks.positive_data_acceptance.expected-statuses = {accepted}")

@@ -9,6 +9,7 @@ import pymysql
 import pytest
 from sqlalchemy import make_url
 
+from plimsoll.runtime.threads import Threads
 from plimsoll.storage.fast import mysql_protocol
 from tests.support.databases import Databases
 
@@ -52,7 +53,7 @@ def pymysql_rows(connection: Any, query: str) -> list[tuple[Any, ...]]:
 
 
 def execute_message(connection: Any, message: str) -> list[list[tuple[Any, ...]]]:
-    return mysql_protocol.execute_message(connection, message, lambda: None)
+    return mysql_protocol.execute_message(connection, message, Threads())
 
 
 def test_all_kinds_of_results(connection: Any) -> None:
@@ -90,13 +91,18 @@ def test_a_lost_connection_raises_the_error_of_pymysql(connection: Any) -> None:
 def test_a_message_can_be_sent_before_its_results_are_received(connection: Any) -> None:
     for number in (1, 2**63 - 1):
         mysql_protocol.send_message(connection, f"SELECT {number}, 2")
-        assert mysql_protocol.receive_results(connection, lambda: None) == [[(number, 2)]]
+        assert mysql_protocol.receive_results(connection, Threads()) == [[(number, 2)]]
 
 
-def test_long_results_are_read_with_pauses(connection: Any) -> None:
-    pauses: list[None] = []
-    ((*rows,),) = mysql_protocol.execute_message(
-        connection, "SELECT seq FROM seq_1_to_2000", lambda: pauses.append(None)
-    )
+def test_long_results_are_read_with_yields(connection: Any) -> None:
+    runtime = CountingRuntime()
+    ((*rows,),) = mysql_protocol.execute_message(connection, "SELECT seq FROM seq_1_to_2000", runtime)
     assert rows == [(number,) for number in range(1, 2001)]
-    assert len(pauses) == 4
+    assert runtime.yields == 4
+
+
+class CountingRuntime(Threads):
+    yields = 0
+
+    def yield_now(self) -> None:
+        self.yields += 1

@@ -96,15 +96,19 @@ class Databases(abc.ABC):
     @contextmanager
     def fresh(self, kind: str = "", make: Callable[[str], object] | None = None) -> Iterator[str]:
         """Yield an empty database, or one prepared by `make`, which is called once per kind."""
-        if make is not None and kind not in self._originals:
-            original = self.create()
-            make(original)
-            self._originals[kind] = original
-        url = self.create(self._originals.get(kind))
+        url = self.create() if make is None else self.copy(kind, make)
         try:
             yield url
         finally:
             self.drop(url)
+
+    def copy(self, kind: str, make: Callable[[str], object]) -> str:
+        """Create a copy of a database prepared by `make`, which is called once per kind."""
+        if kind not in self._originals:
+            original = self.create()
+            make(original)
+            self._originals[kind] = original
+        return self.create(self._originals[kind])
 
     def __enter__(self) -> Self:
         return self

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from sqlalchemy import make_url
@@ -12,11 +13,13 @@ from sqlalchemy import make_url
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import NotWritable
 from plimsoll.storage.schema import migrate
+from plimsoll.storage.tables import REFERENCE_REVISIONS
 from tests.storage import reference
 from tests.support.api import Api, api
 from tests.support.databases import Databases, ServerDatabases
 from tests.takeover import guide
 from tests.takeover.cloud import uuid_of
+from tests.takeover.revisions.reference import ReferenceProcess
 
 USER = "plimsoll"
 
@@ -26,17 +29,25 @@ def reference_database(databases: Databases) -> Iterator[tuple[ServerDatabases, 
     """A database created by the reference, on a server that has users."""
     if not isinstance(databases, ServerDatabases):
         pytest.skip("SQLite has no users")
-    with databases.fresh("made by the reference", lambda url: reference.manage(url, "db", "sync")) as url:
-        drop = (
-            f"DROP USER IF EXISTS {USER}"
-            if databases.engine == "mariadb"
-            else f"DROP OWNED BY {USER}; DROP USER {USER}"
-        )
-        databases.server.run_sql(f"CREATE USER {USER}")
-        try:
-            yield databases, url
-        finally:
-            databases.server.run_sql(*drop.split("; "), database=make_url(url).database)
+    with (
+        databases.fresh("made by the reference", lambda url: reference.manage(url, "db", "sync")) as url,
+        user_of(databases, url),
+    ):
+        yield databases, url
+
+
+@contextmanager
+def user_of(databases: ServerDatabases, url: str) -> Iterator[None]:
+    drop = (
+        f"DROP USER IF EXISTS {USER}"
+        if databases.engine == "mariadb"
+        else f"DROP OWNED BY {USER}; DROP USER {USER}"
+    )
+    databases.server.run_sql(f"CREATE USER {USER}")
+    try:
+        yield
+    finally:
+        databases.server.run_sql(*drop.split("; "), database=make_url(url).database)
 
 
 def grant(databases: ServerDatabases, url: str, step: str) -> None:
@@ -100,6 +111,22 @@ def test_a_user_with_the_privileges_for_sync_can_sync(
         pytest.skip("the guide has this step for MariaDB only")
     grant(databases, url, "mariadb")
     grant(databases, url, "mariadb-sync")
+    sync_as_user(url)
+
+
+def test_a_user_with_the_privileges_for_an_upgrade_can_upgrade(
+    databases: Databases, reference_process: ReferenceProcess
+) -> None:
+    if not isinstance(databases, ServerDatabases) or databases.engine != "mariadb":
+        pytest.skip("the guide has this step for MariaDB only")
+    with databases.fresh() as url, user_of(databases, url):
+        reference_process.upgrade(url, REFERENCE_REVISIONS[0])
+        for step in ("mariadb", "mariadb-sync", "mariadb-upgrade"):
+            grant(databases, url, step)
+        sync_as_user(url)
+
+
+def sync_as_user(url: str) -> None:
     user = Database(url_of_user(url))
     migrate.sync(user)
     assert migrate.is_current(user)

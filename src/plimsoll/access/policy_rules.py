@@ -116,7 +116,12 @@ RULES: tuple[policy.DocumentedRuleDefault, ...] = (
     _rule("resource_providers:traits:update", "Set a provider's traits.", f"PUT {_PROVIDER}/traits"),
     _rule("resource_providers:traits:delete", "Remove a provider's traits.", f"DELETE {_PROVIDER}/traits"),
     _rule("allocations:manage", "Write the allocations of several consumers.", "POST /allocations"),
-    _rule("allocations:list", "List a consumer's allocations.", "GET /allocations/{consumer_uuid}"),
+    _rule(
+        "allocations:list",
+        "List a consumer's allocations.",
+        "GET /allocations/{consumer_uuid}",
+        "GET /allocations",
+    ),
     _rule("allocations:update", "Set a consumer's allocations.", "PUT /allocations/{consumer_uuid}"),
     _rule("allocations:delete", "Delete a consumer's allocations.", "DELETE /allocations/{consumer_uuid}"),
     _rule(
@@ -157,9 +162,11 @@ V1_RULES: tuple[policy.DocumentedRuleDefault, ...] = (
     _v1_rule("consumers:show", "Show a consumer with its allocations.", "GET /consumers/{uuid}"),
     _v1_rule("usage:show", "Show capacity and usage per resource class.", "GET /usage"),
     _v1_rule("fit:show", "Show how many instances of a shape still fit.", "GET /fit"),
+    _v1_rule("changes:list", "List changes, with what was before and after.", "GET /changes"),
     _v1_rule(
         "projects:all",
         "See consumers, searches and usage of all projects. Other readers see those of their own project.",
+        "GET /changes",
         "GET /explain",
         "GET /unplaced",
         "GET /consumers",

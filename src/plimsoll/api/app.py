@@ -9,7 +9,8 @@ authentication, and again dispatch by path. Routes that need no token are dispat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -25,7 +26,12 @@ from plimsoll.access import (
     without_authentication,
 )
 from plimsoll.access.loopback import record_peer_address
+from plimsoll.access.sign_in import KeystoneSignIn
 from plimsoll.api import health, metrics
+from plimsoll.api.console.application import PATH as CONSOLE_PATH
+from plimsoll.api.console.application import ConsoleApp
+from plimsoll.api.console.files import StaticFile
+from plimsoll.api.console.sign_in import SessionPage, SignInPage
 from plimsoll.api.metrics import MetricsPage
 from plimsoll.api.placement.application import PlacementApi
 from plimsoll.api.placement.router import Router
@@ -44,6 +50,18 @@ from plimsoll.metrics import NO_METRICS, Metrics
 from plimsoll.service.placement import Placement
 
 V1_PATH = "/plimsoll/"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Console:
+    """The parts of the web console that depend on the configuration."""
+
+    files: Mapping[str, StaticFile]
+    sign_in: KeystoneSignIn | None
+    """None with development authentication."""
+    cloud_name: str | None = None
+
+
 IDENTITY_UNAVAILABLE = Problem(
     503,
     "This token could not be validated: Keystone is unavailable. Nothing was changed. Try again.",
@@ -58,12 +76,13 @@ def make_app(
     *,
     authenticate: Callable[[WSGIApplication], WSGIApplication],
     metrics_page: MetricsPage | None = None,
+    console: Console | None = None,
     outermost: Callable[[WSGIApplication], WSGIApplication] = lambda app: app,
 ) -> Application:
     """Build the application. `conf` has the options of `plimsoll.config.loader`.
 
     `authenticate` wraps an API in the authentication, `outermost` wraps the whole. Without a `metrics_page` there is no
-    path /metrics.
+    path /metrics, without a `console` no path /console.
     """
     fast_log = placement.settings.fast_paths.request_log
     longest_body, prefix = conf.plimsoll.max_body_bytes, mount.normalize_prefix(conf.plimsoll.prefix)
@@ -74,7 +93,6 @@ def make_app(
         Mounted(V1_PATH, v1),
         *behind_authentication,
     )
-    open_v1 = _with_middleware(without_authentication(v1), conf, fast_log, placement.metrics)
     authenticated = _with_middleware(authenticate(apis), conf, fast_log, placement.metrics)
     open_v1 = _with_middleware(without_authentication(v1), conf, fast_log, placement.metrics)
     without_token = (
@@ -85,6 +103,7 @@ def make_app(
         Mounted(health.PATH, health.Probes(placement), immediate_paths=(health.PATH,)),
         *(Mounted(_fixed_part(route), open_v1) for route in V1_ROUTES if route.rule is None),
         *without_token,
+        *(() if console is None else _console_mounts(console, fast_log, placement.metrics)),
     )
     app: WSGIApplication = dispatch
     if prefix:
@@ -94,7 +113,7 @@ def make_app(
         app = record_peer_address(HTTPProxyToWSGI(app, conf))
     # With a prefix, the server or proxy in front may have removed it from the path already.
     immediate = dispatch.immediate_paths | {prefix + path for path in dispatch.immediate_paths}
-    return Application(outermost(app), longest_body, immediate, placement.metrics)
+    return Application(outermost(app), longest_body, immediate, placement.metrics, placement.ledger.feed.stop)
 
 
 class Application(Drain):
@@ -106,8 +125,10 @@ class Application(Drain):
         longest_body: int,
         immediate_paths: Collection[str],
         metrics: Metrics = NO_METRICS,
+        end_waits: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(app, longest_body)
+        self.end_waits = end_waits
         self.immediate_paths = immediate_paths
         self._metrics = metrics
 
@@ -131,6 +152,20 @@ def _with_middleware(
     slow = conf.plimsoll.slow_request_seconds or math.inf
     durations = Durations(conf.plimsoll.log_request_duration, slow)
     return RequestLog(app, durations, fast=fast_log, metrics=metrics)
+
+
+def _console_mounts(console: Console, fast_log: bool, metrics: Metrics) -> tuple[Mounted, ...]:
+    """Return the console. Session and sign-in are in the request log; files, which anybody may read, are not."""
+
+    def logged(app: WSGIApplication) -> WSGIApplication:
+        return without_authentication(RequestLog(app, fast=fast_log, metrics=metrics))
+
+    session = SessionPage(console.cloud_name, needs_sign_in=console.sign_in is not None)
+    app = ConsoleApp(console.files, logged(session), logged(SignInPage(console.sign_in)))
+    return (
+        Mounted(CONSOLE_PATH, app),
+        Mounted(f"{CONSOLE_PATH}/", app, immediate_paths=tuple(app.immediate_paths)),
+    )
 
 
 def _fixed_part(route: V1Route) -> str:

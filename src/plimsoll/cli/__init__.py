@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The `plimsoll` command: serve, maintain the database, check before an upgrade, explain searches.
+"""The `plimsoll` command: serve, maintain the database, check before an upgrade, explain searches, write a demo.
 
 Commands that Placement has too print the same texts and exit with the same status, so that tools that read them work
 unchanged.
@@ -17,7 +17,7 @@ from plimsoll.cli.settings import Program, with_config_files
 
 __all__ = ["main"]
 
-COMMANDS = ("config", "db", "explain", "policy", "serve", "status", "why")
+COMMANDS = ("config", "db", "demo", "explain", "policy", "serve", "status", "why")
 
 
 class _Commands(click.Group):

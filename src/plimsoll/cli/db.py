@@ -24,13 +24,14 @@ def db() -> None:
     """
 
 
-@db.command(short_help="Create missing tables.")
+@db.command(short_help="Create or upgrade the tables.")
 @configured
 def sync(program: Program) -> None:
     """Create or upgrade the tables that this release needs.
 
-    An empty database gets every table. A database of openstack-placement 16.0.0 gets Plimsoll's own tables in
-    addition; the existing ones stay unchanged. If nothing is missing, nothing is changed.
+    An empty database gets every table. A database of openstack-placement, Stein or later, is upgraded to the schema
+    of release 16.0.0 and gets Plimsoll's own tables in addition; no row is changed. `plimsoll status upgrade check`
+    prints the steps. If nothing is missing, nothing is changed. After an interruption, run it again.
 
     \b
     Example:

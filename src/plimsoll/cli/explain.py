@@ -28,6 +28,10 @@ from plimsoll.client import Target, connect
 @with_query_options
 @click.option("--provider", metavar="UUID|NAME", help="Why this host, or why not.")
 @click.option("--no-relax", is_flag=True, help="Do not search for changes and moves that would help.")
+@click.option("--since-when", is_flag=True, help="Name the change after which there were no candidates.")
+@click.option(
+    "--at", metavar="REVISION|TIME", help="As of then: a revision, a time in UTC, or an age such as 12h."
+)
 @click.option("--microversion", metavar="1.N", help="The API version of the query. [default: the newest]")
 @click.option("--json", "in_json", is_flag=True, help="Print the whole document as JSON.")
 @asks_service
@@ -36,6 +40,8 @@ def explain(
     query: str | None,
     provider: str | None,
     no_relax: bool,
+    since_when: bool,
+    at: str | None,
     microversion: str | None,
     in_json: bool,
     **options: Any,
@@ -52,14 +58,17 @@ def explain(
     Examples:
       plimsoll explain --os-cloud prod 'resources=VCPU:8,MEMORY_MB:65536&required=HW_CPU_X86_AVX512F'
       plimsoll explain --resource VCPU=8 --required HW_CPU_X86_AVX512F --provider node-07
+      plimsoll explain --resource VCPU=8 --since-when --at 2h
       plimsoll explain --resource VCPU=4 --group _GPU --resource PGPU=2
       plimsoll explain --url http://127.0.0.1:8778 '/allocation_candidates?resources=VCPU:4'
     """
     address, asked = _query(query, options)
     client = connect(replace(target, url=address) if address and not target.is_chosen() else target)
-    extra = {"provider": provider} if provider else {}
+    extra = {name: value for name, value in (("provider", provider), ("at", at)) if value}
     if no_relax:
         extra |= {"relax": "false", "make_room": "false"}
+    if since_when:
+        extra["since_when"] = "true"
     asked = f"{asked}&{urlencode(extra)}" if extra else asked
     if in_json:
         document = client.explain_document(asked, microversion)

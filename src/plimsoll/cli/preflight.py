@@ -21,6 +21,7 @@ from plimsoll.storage import tables
 from plimsoll.storage.database import Database, UnusableDatabaseError
 from plimsoll.storage.load import load_world
 from plimsoll.storage.maintenance import data_migrations, foreign_writes, integrity, preflight
+from plimsoll.storage.schema import upgrades
 
 MAX_LISTED = 5
 
@@ -114,6 +115,12 @@ def _placement_schema(schema: preflight.SchemaState) -> Result:
         return Result("Placement Schema", Code.FAILURE, schema.obstacle)
     if schema.is_empty:
         details = "The database is empty. `plimsoll db sync` creates every table."
+    elif schema.steps:
+        listed = "; ".join(f"{step.revision}: {step.summary}" for step in schema.steps)
+        details = (
+            f"It is at revision {schema.revision}, of an older release. `plimsoll db sync` upgrades it in"
+            f" {len(schema.steps)} step{'' if len(schema.steps) == 1 else 's'}, and changes no row. {listed}."
+        )
     else:
         details = f"It is at revision {schema.revision}, which Plimsoll supports."
     return Result("Placement Schema", details=details)
@@ -123,7 +130,8 @@ def _own_tables(schema: preflight.SchemaState) -> Result:
     code, revision = Code.SUCCESS, schema.own_revision
     if revision is None:
         listed = ", ".join(sorted(tables.own.tables))
-        details = f"They do not exist yet. `plimsoll db sync` adds {listed} and changes nothing else."
+        rest = "" if schema.steps else " and changes nothing else"
+        details = f"They do not exist yet. `plimsoll db sync` adds {listed}{rest}."
     elif revision == tables.OWN_HEAD:
         details = f"They exist, at revision {revision}."
     elif revision > tables.OWN_HEAD:
@@ -176,15 +184,18 @@ def _names(unnamed_providers: Sequence[str], alike: Sequence[str], connection: C
 
 def _worker(connection: Connection, database: Database) -> Result:
     size = preflight.size(connection)
-    began = time.monotonic()
-    try:
-        load_world(connection, database.semantics())
-    except Exception as error:
-        reason = f"The rows cannot be loaded into memory, so no worker can start: {error!r}."
-        return Result("Size", Code.FAILURE, f"{reason} Run `plimsoll db verify` and fix what it finds.")
+    duration = "reads"
+    if upgrades.has_consumer_types(connection):  # older tables cannot be loaded before their upgrade
+        began = time.monotonic()
+        try:
+            load_world(connection, database.semantics())
+        except Exception as error:
+            reason = f"The rows cannot be loaded into memory, so no worker can start: {error!r}."
+            return Result("Size", Code.FAILURE, f"{reason} Run `plimsoll db verify` and fix what it finds.")
+        duration = f"reads in {time.monotonic() - began:.1f} s"
     details = (
-        f"{size.providers:,} providers with {size.inventories:,} inventories, which a worker reads in"
-        f" {time.monotonic() - began:.1f} s when it starts and keeps in memory; {size.consumers:,} consumers with"
+        f"{size.providers:,} providers with {size.inventories:,} inventories, which a worker {duration}"
+        f" when it starts and keeps in memory; {size.consumers:,} consumers with"
         f" {size.allocations:,} allocations, which stay in the database. A worker needs about"
         f" {size.worker_bytes // 1_000_000:,} MB of memory, and {size.worker_bytes_peak // 1_000_000:,} MB while"
         " it reloads everything or lists all providers."

@@ -12,7 +12,6 @@ import logging
 import os
 import socket
 from dataclasses import fields
-from pathlib import Path
 
 import click
 from oslo_config import cfg
@@ -21,11 +20,13 @@ from rich.markup import escape
 
 import plimsoll
 from plimsoll.access.loopback import is_loopback
+from plimsoll.api.console.files import INDEX, STATIC
 from plimsoll.cli import config_lint, sd_notify
+from plimsoll.cli.development import set_development_defaults
 from plimsoll.cli.metrics_directory import metrics_directory
 from plimsoll.cli.settings import Program, check_identity, configured, database, load_policy, one_line_errors
 from plimsoll.config import loader, log_destination, logging_setup
-from plimsoll.config.database_url import VARIABLE, database_url, open_database
+from plimsoll.config.database_url import database_url, open_database
 from plimsoll.http.middleware import mount
 from plimsoll.server import supervisor
 from plimsoll.server.limits import Limits
@@ -69,7 +70,7 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
     the other, by workers that read the configuration again; no request is dropped.
     """
     if dev:
-        _set_development_defaults()
+        set_development_defaults()
     if prefix is not None:
         os.environ["OS_PLIMSOLL__PREFIX"] = prefix
     conf = program.load()
@@ -112,15 +113,6 @@ class _ConfigurationReload:
 
 def _limits(conf: cfg.ConfigOpts) -> Limits:
     return Limits(**{field.name: conf.plimsoll[field.name] for field in fields(Limits)})
-
-
-def _set_development_defaults() -> None:
-    """Set the environment variables of --dev. A database or state_path in the environment stays; files are ignored."""
-    os.environ["OS_API__AUTH_STRATEGY"] = "noauth2"
-    state = os.environ.setdefault("OS_DEFAULT__STATE_PATH", str(Path("var").absolute()))
-    if VARIABLE not in os.environ:
-        os.environ[VARIABLE] = f"sqlite:///{state}/plimsoll.sqlite"
-        os.environ["OS_PLACEMENT_DATABASE__SYNC_ON_STARTUP"] = "true"
 
 
 def _free_address(host: str, port: int) -> tuple[str, int]:
@@ -192,6 +184,9 @@ def _print_banner(conf: cfg.ConfigOpts, listen: Listen, where: str, identity: st
     console.print(f"  database  {escape(where)}{durable}")
     console.print(f"  workers   {workers}")
     console.print(f"  identity  {escape(identity)}")
+    if conf.plimsoll.console:
+        is_built = (STATIC / INDEX).is_file()
+        console.print(f"  console   {url}/console/" + ("" if is_built else " (not built: `make console`)"))
     if conf.api.auth_strategy == "noauth2":
         console.print("Try")
         console.print(f"  curl -s -H 'x-auth-token: admin' {url}/resource_providers")

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -28,11 +30,40 @@ class ExplainedText:
     """`found`, `not now` or `never`."""
 
 
+@contextmanager
+def _client_failures() -> Iterator[None]:
+    """Turn exceptions of the libraries into ours."""
+    try:
+        yield
+    except exceptions.HttpError as error:  # Keystone's
+        raise ClientFailure(f"Authentication failed: {one_line(str(error))}") from error
+    except (exceptions.ConnectionError, exceptions.DiscoveryFailure, RequestException) as error:
+        raise UnreachableService(reason_of(error)) from error
+    except exceptions.CatalogException as error:
+        raise ClientFailure(f"The catalog has no such endpoint: {one_line(str(error))}") from error
+    except exceptions.ClientException as error:
+        raise ClientFailure(one_line(str(error))) from error
+
+
 class V1Client:
     """Sends requests with the session, endpoint and retries of an adapter."""
 
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
+
+    def endpoint(self) -> str:
+        """Return the address of the service. Raise an exception if the catalog has none."""
+        with _client_failures():
+            address: str | None = self._adapter.get_endpoint()
+        if address is None:
+            raise ClientFailure("The catalog has no endpoint of this service.")
+        return address
+
+    def token(self) -> str:
+        """Return a valid token; a new one if the last one has expired."""
+        with _client_failures():
+            token: str | None = self._adapter.get_token()
+        return token or ""
 
     def explain(self, query: str, version: str | None = None) -> ExplainedText:
         """Return the explanation of a candidates query as text. `version` is the microversion of the query."""
@@ -66,16 +97,8 @@ class V1Client:
         headers = {"accept": accept}
         if version is not None:
             headers["openstack-api-version"] = f"placement {version}"
-        try:
+        with _client_failures():
             answer: Response = self._adapter.get(f"/plimsoll/v1/{path}", headers=headers)
-        except exceptions.HttpError as error:  # Keystone's
-            raise ClientFailure(f"Authentication failed: {one_line(str(error))}") from error
-        except (exceptions.ConnectionError, exceptions.DiscoveryFailure, RequestException) as error:
-            raise UnreachableService(reason_of(error)) from error
-        except exceptions.CatalogException as error:
-            raise ClientFailure(f"The catalog has no such endpoint: {one_line(str(error))}") from error
-        except exceptions.ClientException as error:
-            raise ClientFailure(one_line(str(error))) from error
         if not 200 <= answer.status_code < 300:
             raise self._refusal(answer)
         return answer

@@ -128,7 +128,36 @@ PLIMSOLL_OPTS = [
         "change_log_keep",
         default=100_000,
         min=1,
-        help="How many changes the change log keeps. A worker that is further behind reloads everything.",
+        help="How many changes the change log keeps, for /plimsoll/v1/changes and for workers that follow it. A worker that"
+        " is further behind reloads everything.",
+    ),
+    cfg.FloatOpt(
+        "change_log_keep_days",
+        default=0,
+        min=0,
+        max=36_500,
+        help="Changes that are older than so many days are removed from the change log; 0 for no such limit. The newest"
+        " 1000 changes stay.",
+    ),
+    cfg.IntOpt(
+        "max_subscribers",
+        default=2_000,
+        min=0,
+        help="Clients that wait for changes, by `wait` or as a stream of /plimsoll/v1/changes, at one worker process at the"
+        " same time. More get a 503.",
+    ),
+    cfg.IntOpt(
+        "history_max_changes",
+        default=100_000,
+        min=0,
+        help="How many changes of the log are undone at most to show the cloud as of an earlier revision (`at` in the"
+        " Plimsoll API). Undoing 10,000 of them takes about a second.",
+    ),
+    cfg.IntOpt(
+        "history_cache_bytes",
+        default=128 << 20,
+        min=0,
+        help="Memory in each worker for the cloud as of earlier revisions. A state of 10,000 providers counts as 60 MB.",
     ),
     cfg.IntOpt(
         "unplaced_keep",
@@ -267,6 +296,12 @@ PLIMSOLL_OPTS = [
         help="A request that takes longer until its response is ready gets a WARNING in the log with the time of each"
         " step; 0 for never.",
     ),
+    cfg.BoolOpt(
+        "console",
+        default=True,
+        help="Serve the web console at /console/. Its files need no token; it shows what the viewer's own token allows.",
+    ),
+    cfg.StrOpt("console_name", default="", help="A name for this cloud, which the web console shows."),
     *METRICS_OPTS,
 ]
 

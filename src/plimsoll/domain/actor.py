@@ -12,6 +12,8 @@ class Actor:
     user: str | None = None
     project: str | None = None
     request_id: str | None = None
+    global_request_id: str | None = None
+    """The id that the client has sent; nova sends that of its own request."""
 
 
 SERVICE_ACTOR = Actor(user="plimsoll")

@@ -30,7 +30,7 @@ from plimsoll.domain.usage import (
     without_class,
     without_zeros,
 )
-from plimsoll.domain.values import value
+from plimsoll.domain.values import value, with_fields
 from plimsoll.domain.world import World
 
 
@@ -57,7 +57,7 @@ class _AtProvider(Effect):
 
     def changed(self, world: World, **fields: Any) -> World:
         """Return the world with other values of these fields of the provider."""
-        return world.with_changed_provider(replace(world.providers[self.provider], **fields))
+        return world.with_changed_provider(with_fields(world.providers[self.provider], **fields))
 
 
 # Providers and trees
@@ -223,10 +223,10 @@ class AllocationsReplaced(Effect):
     def apply(self, world: World) -> World:
         providers, key = world.providers, world.semantics.key
         for uuid, used in self._used_after(providers).items():
-            providers = providers.insert(uuid, replace(providers[uuid], used=used))
+            providers = providers.insert(uuid, with_fields(providers[uuid], used=used))
         usages = with_holding(world.usages, key, self.account_before, self.before, sign=-1)
         usages = with_holding(usages, key, self.account_after, self.after)
-        return replace(world, providers=providers, usages=usages)
+        return with_fields(world, providers=providers, usages=usages)
 
     def providers(self, world: World) -> Iterable[str]:
         return {allocation.provider for allocation in (*self.before, *self.after)}

@@ -14,6 +14,7 @@ from typing import Any
 from plimsoll.domain import effects as e
 from plimsoll.domain.catalog import Catalog, CatalogEntry
 from plimsoll.domain.provider import Provider
+from plimsoll.domain.usage import has_class
 from plimsoll.domain.world import World
 
 
@@ -68,6 +69,8 @@ def _class_renamed(effect: e.ClassRenamed, world: World) -> e.Effect:
 
 
 def _class_removed(effect: e.ClassRemoved, world: World) -> e.Effect:
+    if has_class(world.usages, effect.name):
+        return effect  # the sums of owners lose the class: the effect cannot be undone
     entry = world.classes.by_name[effect.name]
     return replace(effect, was_id=entry.id, was_at=entry.modified_at)
 

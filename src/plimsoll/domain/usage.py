@@ -68,13 +68,26 @@ def with_holding(
     """
     if not held or account is None:
         return usages
-    project, user, kind = key(account.project), key(account.user), account.type
+    return _with_sums(
+        usages, key(account.project), key(account.user), account.type, lambda sums: _changed(sums, held, sign)
+    )
+
+
+def with_sums_added(usages: Usages, project: str, user: str, kind: str | None, more: Sums) -> Usages:
+    """Add sums, which may be negative, to those of one owner. `project` and `user` are keys."""
+    return _with_sums(usages, project, user, kind, lambda sums: without_zeros(added((sums, more))))
+
+
+def _with_sums(
+    usages: Usages, project: str, user: str, kind: str | None, change: Callable[[Sums], Sums]
+) -> Usages:
+    """Replace the sums of one owner. Owners without usage are removed."""
     types = usages.get(project, _NO_TYPES)
     users = types.get(kind, _NO_USERS)
-    sums = _changed(users.get(user, _NO_SUMS), held, sign)
-    users = users.insert(user, sums) if sums else users.remove(user)
+    sums = change(users.get(user, _NO_SUMS))
+    users = users.insert(user, sums) if sums else users.discard(user)
     types = {**types, kind: users} if users else {name: types[name] for name in types if name != kind}
-    return usages.insert(project, types) if types else usages.remove(project)
+    return usages.insert(project, types) if types else usages.discard(project)
 
 
 def with_class_renamed(usages: Usages, name: str, new_name: str) -> Usages:
@@ -83,6 +96,13 @@ def with_class_renamed(usages: Usages, name: str, new_name: str) -> Usages:
 
 def renamed(mapping: Mapping[str, V], name: str, new_name: str) -> Mapping[str, V]:
     return {new_name if key == name else key: value for key, value in mapping.items()}
+
+
+def has_class(usages: Usages, name: str) -> bool:
+    """Return whether some owner has usage of this class."""
+    return any(
+        name in sums for types in usages.values() for users in types.values() for sums in users.values()
+    )
 
 
 def without_class(usages: Usages, name: str) -> Usages:

@@ -18,7 +18,7 @@ from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ProviderMissing, StaleProviderGeneration
 from plimsoll.domain.usage import Sums, Usages, by_type
-from plimsoll.domain.values import unhashable_value
+from plimsoll.domain.values import unhashable_value, with_fields
 
 
 class LastIds(NamedTuple):
@@ -148,7 +148,7 @@ class World:
         assert before.id == provider.id, "another provider with the same uuid"
         assert before.name == provider.name, "a changed name needs with_provider"
         assert before.root == provider.root, "a changed root needs with_provider"
-        return replace(self, providers=self.providers.insert(provider.uuid, provider))
+        return with_fields(self, providers=self.providers.insert(provider.uuid, provider))
 
     def without_provider(self, uuid: str) -> World:
         gone = self.providers[uuid]

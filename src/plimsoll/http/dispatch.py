@@ -37,4 +37,7 @@ class Dispatch:
         app = self._at_path.get(path)
         if app is not None:
             return app
-        return next((app for prefix, app in self._below if path.startswith(prefix)), self._default)
+        for prefix, app in self._below:
+            if path.startswith(prefix):
+                return app
+        return self._default

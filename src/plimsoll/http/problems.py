@@ -34,6 +34,9 @@ BAD_PARAMETER = "placement.query.bad_value"
 MISSING_PARAMETER = "placement.query.missing_value"
 SEARCH_BUDGET_EXCEEDED = "plimsoll.search_budget_exceeded"
 """A code of our own: openstack-placement has no such limit."""
+CHANGES_PRUNED = "plimsoll.changes.pruned"
+CHANGES_OTHER_HISTORY = "plimsoll.changes.other_history"
+CHANGES_UNFINISHED = "plimsoll.changes.unfinished"
 
 JSON = "application/json"
 _PLAIN_HTML = "text/html; charset=UTF-8"
@@ -88,6 +91,7 @@ _EXPLANATIONS = {
     403: "Access was denied to this resource.",
     404: "The resource could not be found.",
     409: "There was a conflict when trying to complete your request.",
+    410: "The resource is no longer available.",
     413: "The body of your request was too large for this server.",
     503: "The server is currently unavailable. Please try again at a later time.",
     500: "The server has either erred or is incapable of performing the requested operation.",

@@ -104,7 +104,7 @@ class Batch:
             recorded = self._effect_writer.statements(self._world)
             logged = changes.append_statements(self._dialect, self.log, self.snapshot.head, head.mark)
             self.statements = logged + recorded
-            self.snapshot = self.snapshot.advanced(head, self._world, self._touched_providers)
+            self.snapshot = self.snapshot.advanced([head], self._world, self._touched_providers)
 
     def mark_committed(self) -> None:
         """Set the outcomes of the tickets, and cache ids of lookup tables. To be called after the commit only."""

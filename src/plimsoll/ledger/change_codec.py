@@ -20,6 +20,7 @@ from typing import Any
 import orjson
 
 from plimsoll.domain import effects as e
+from plimsoll.domain.bulk_claims import BulkClaims
 from plimsoll.domain.consumer import Account, Allocation, Consumer
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
@@ -62,6 +63,18 @@ _REQUIRED: Mapping[type[e.Effect], frozenset[str]] = {
 _WITH_SETS: frozenset[type[e.Effect]] = frozenset((e.TraitsSet, e.AggregatesSet, e.ProviderRemoved))
 
 
+_CLAIM_FIELDS: Mapping[str, frozenset[str]] = {
+    kind: _REQUIRED[KINDS[kind]]
+    for kind in (
+        *("allocations_replaced", "generation_raised"),
+        *("consumer_added", "consumer_changed", "consumer_removed"),  # these change only SQL tables
+    )
+}
+"""The kinds of effects of claims, with their required fields."""
+
+Entry = Sequence[Any]
+"""An effect in a line of the change log: its kind and, if it has fields, a mapping of them."""
+
 EFFECTS_PER_STEP = 512
 """Effects that are encoded before other requests may run."""
 MAX_LINE_BYTES = 256 << 10
@@ -94,10 +107,44 @@ def encode(effects: Sequence[e.Effect]) -> str:
 
 
 def decode(text: str) -> list[e.Effect]:
-    entries = orjson.loads(text)
+    return decode_entries(orjson.loads(text))
+
+
+def decode_entries(entries: Sequence[Entry]) -> list[e.Effect]:
+    """Return the effects of a parsed line."""
     if entries and entries[0][0] == FORMAT and entries[0][1]["version"] != VERSION:
         return [e.Reload()]
     return [_decode_effect(*entry) for entry in entries if entry[0] != FORMAT]
+
+
+def parse(text: str) -> list[Entry]:
+    """Return the entries of a line: [kind, fields] each."""
+    entries: list[Entry] = orjson.loads(text)
+    return entries
+
+
+def are_claims(entries: Sequence[Entry]) -> bool:
+    """True if `collect_claims` can read these entries."""
+    for kind, *rest in entries:
+        required = _CLAIM_FIELDS.get(kind)
+        if required is None or not rest or not required <= rest[0].keys():
+            return False
+    return True
+
+
+def collect_claims(entries: Sequence[Entry], claims: BulkClaims) -> None:
+    """Add the effects of a parsed line to `claims`, without making an object of each."""
+    for kind, values in entries:
+        if kind == "allocations_replaced":
+            before, after = values["account_before"], values["account_after"]
+            claims.replace_allocations(
+                values["before"],
+                values["after"],
+                None if before is None else tuple(before),
+                None if after is None else tuple(after),
+            )
+        elif kind == "generation_raised":
+            claims.raise_generation(values["provider"], values["generation"], values["at"])
 
 
 def _to_json(value: object) -> object:

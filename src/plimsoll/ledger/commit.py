@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from typing import Any
 
 from plimsoll.domain.consumer import Holding
 from plimsoll.domain.world import NO_IDS, LastIds
@@ -37,12 +38,18 @@ from plimsoll.storage.errors import DatabaseFault, HeadMoved, OutcomeUnknown, Un
 from plimsoll.storage.head import HEAD_GUARD, Head
 from plimsoll.storage.load import LAST_IDS
 from plimsoll.storage.lookup_tables import LookupTables
+from plimsoll.storage.sql import Statement
 from plimsoll.storage.transaction import Transaction
 
 LOG = logging.getLogger(__name__)
 
 OPTIMISTIC_AFTER_SECONDS = 1.0
 """Seconds without a commit of another process, and without a fault, after which commits are optimistic."""
+
+CHANGES_UNDER_LOCK = 200
+"""Changes that are followed while the head is locked. A process that has missed more follows them before it locks the head."""
+FOLLOWS_BEFORE_LOCK = 3
+"""Attempts to do so. Other processes write meanwhile."""
 
 TakeQueued = Callable[[list[Ticket]], list[Ticket]]
 """Moves tickets from the queue to the end of the given list, and returns them."""
@@ -103,7 +110,12 @@ class Committer:
                 self._last_conflict = time.monotonic()
                 raise
             lease.reacquire()
-        return self._commit_locked(tickets, take_queued, in_doubt, assume_new)
+        for _ in range(FOLLOWS_BEFORE_LOCK):
+            try:
+                return self._commit_locked(tickets, take_queued, in_doubt, assume_new)
+            except _TooFarBehind:
+                self._current.snapshot()
+        return self._commit_locked(tickets, take_queued, in_doubt, assume_new, any_distance=True)
 
     def find_committed(self, in_doubt: Sequence[Batch], lease: Lease) -> Batch | None:
         """Return the batch that was committed, if any. The head is locked for the query, so the result is final."""
@@ -118,11 +130,7 @@ class Committer:
 
     def _may_commit_optimistically(self, base: Snapshot, tickets: list[Ticket]) -> bool:
         """True if no other process has written recently, and memory has all that the decisions need."""
-        if (
-            not self._optimistic
-            or time.monotonic() - self._last_conflict <= OPTIMISTIC_AFTER_SECONDS
-            or base.origin.has_allocations_without_consumer
-        ):
+        if not self._optimistic or self._is_contended() or base.origin.has_allocations_without_consumer:
             return False
         for ticket in tickets:
             if ticket.command.consumers:
@@ -173,7 +181,9 @@ class Committer:
                     raise _NeedsHeadLock
                 self._pending = batch.snapshot
                 lease.release()
+                began = time.monotonic()
                 self._write_and_publish(batch, transaction, "optimistic")
+                self._metrics.head_locked(0.0, time.monotonic() - began)
             return batch
         finally:
             if is_in_flight:
@@ -181,19 +191,30 @@ class Committer:
                 self._in_flight.release()
 
     def _commit_locked(
-        self, tickets: list[Ticket], take_queued: TakeQueued, in_doubt: Sequence[Batch], assume_new: bool
+        self,
+        tickets: list[Ticket],
+        take_queued: TakeQueued,
+        in_doubt: Sequence[Batch],
+        assume_new: bool,
+        *,
+        any_distance: bool = False,
     ) -> Batch:
-        """Lock the head, follow the change log up to it, decide and commit. No other process can write in between."""
+        """Lock the head, follow the change log up to it, decide and commit. No other process can write in between.
+
+        Raise _TooFarBehind if it would have to follow many changes while it holds the lock, unless `any_distance` is set.
+        """
         try:
             with self._in_flight, self._database.transaction() as transaction:
-                head, last_ids, holdings = self._lock_head(
+                began = time.monotonic()
+                head, last_ids, holdings, log = self._lock_head(
                     transaction, _consumers_to_read(tickets), assume_new
                 )
+                locked = time.monotonic()
                 for each in in_doubt:
                     if _is_committed(transaction, each):
                         return each
                 unread = _consumers_to_read(take_queued(tickets))
-                snapshot = self._follow_to(transaction, head)
+                snapshot = self._follow_to(transaction, head, log, any_distance=any_distance)
                 assume_new = assume_new and not snapshot.origin.has_allocations_without_consumer
                 if not assume_new:
                     unread |= _assumed_new_consumers(tickets)
@@ -202,13 +223,19 @@ class Committer:
                 batch.add_holdings(holdings | self._read_holdings(transaction, unread))
                 batch.decide(tickets)
                 batch.close()
-                self._write_and_publish(batch, transaction, "locked")
+                self._write_and_publish(batch, transaction, "locked", current_at=locked)
+                self._metrics.head_locked(locked - began, time.monotonic() - locked)
             return batch
         except OutcomeUnknown as fault:  # not of our commit: that one raises CommitInDoubt
             raise Unreachable(fault) from fault
 
-    def _write_and_publish(self, batch: Batch, transaction: Transaction, mode: str) -> None:
-        """Write the batch, commit, and publish its snapshot. Readers that see the new head wait for the snapshot."""
+    def _write_and_publish(
+        self, batch: Batch, transaction: Transaction, mode: str, current_at: float = float("-inf")
+    ) -> None:
+        """Write the batch, commit, and publish its snapshot. Readers that see the new head wait for the snapshot.
+
+        The snapshot that the batch is based on contains every write that was committed before `current_at`.
+        """
         with self._current.publish_lock:
             try:
                 if batch.statements:
@@ -217,7 +244,7 @@ class Committer:
                     self._metrics.commit_done(mode, time.monotonic() - began)
             except OutcomeUnknown as fault:
                 raise CommitInDoubt(batch, fault) from fault
-            self._current.publish(batch.snapshot)
+            self._current.publish(batch.snapshot, current_at)
 
     def _new_batch(self, transaction: Transaction, snapshot: Snapshot, *, assume_new: bool) -> Batch:
         if snapshot.origin is not self._origin:  # after a full load, cached ids may be wrong
@@ -230,20 +257,43 @@ class Committer:
 
     def _lock_head(
         self, transaction: Transaction, consumers: set[str], assume_new: bool
-    ) -> tuple[Head, LastIds, dict[str, Holding]]:
-        """Lock the head and read these holdings, in one round trip; without `assume_new` the last ids too."""
+    ) -> tuple[Head, LastIds, dict[str, Holding], list[Any] | None]:
+        """Lock the head and read these holdings, in one round trip; without `assume_new` the last ids too.
+
+        If other processes write, read the change log in the same round trip: the last result.
+        """
         query = self._holdings_query(transaction, consumers)
         last_ids_query = [] if assume_new else [LAST_IDS]
-        (head,), *results = transaction.run([transaction.lock_head_query, *last_ids_query, *query.queries])
+        log_query = [self._log_query()] if self._is_contended() else []
+        (head,), *results = transaction.run(
+            [transaction.lock_head_query, *log_query, *last_ids_query, *query.queries]
+        )
+        log = results.pop(0) if log_query else None
         last_ids = NO_IDS if assume_new else LastIds(*results.pop(0)[0])
-        return Head(*head), last_ids, query.holdings(*results)
+        return Head(*head), last_ids, query.holdings(*results), log
 
-    def _follow_to(self, transaction: Transaction, head: Head) -> Snapshot:
+    def _follow_to(
+        self, transaction: Transaction, head: Head, log: list[Any] | None, *, any_distance: bool
+    ) -> Snapshot:
         """Return the snapshot at the locked head. Another head than that of memory means another writer."""
         if head == self._current.newest.head:
             return self._current.newest
         self._last_conflict = time.monotonic()
+        if log is None:
+            (log,) = transaction.run([self._log_query()])
+        followed = self._current.after_changes(log, head)
+        if followed is not None:
+            return followed
+        if len(log) > CHANGES_UNDER_LOCK and not any_distance:
+            raise _TooFarBehind
         return self._current.at_head(transaction.connection, head)
+
+    def _log_query(self) -> Statement:
+        return changes.log_query(self._current.newest.head, CHANGES_UNDER_LOCK)
+
+    def _is_contended(self) -> bool:
+        """True if another process has written recently, or a commit has failed."""
+        return time.monotonic() - self._last_conflict <= OPTIMISTIC_AFTER_SECONDS
 
     def _read_holdings(self, transaction: Transaction, consumers: set[str]) -> dict[str, Holding]:
         if not consumers:
@@ -267,6 +317,10 @@ class CommitInDoubt(Exception):
         super().__init__(str(fault))
         self.batch = batch
         self.fault = fault
+
+
+class _TooFarBehind(Exception):
+    """The process has missed so many changes that it should not follow them while it holds the lock of the head."""
 
 
 class _NeedsHeadLock(Exception):

@@ -22,7 +22,7 @@ from plimsoll.ledger.command import Outcome, Ticket
 from plimsoll.ledger.commit import ChangeLogPruned, CommitInDoubt, Committer, TakeQueued
 from plimsoll.ledger.group_commit import Lease
 from plimsoll.ledger.pacer import CommitPacer
-from plimsoll.ledger.pruner import Pruner
+from plimsoll.ledger.pruner import Pruner, Retention
 from plimsoll.metrics import Metrics
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import Busy, DatabaseFault, Interrupted, NotWritable, OutcomeUnknown, Unreachable
@@ -43,11 +43,11 @@ class CommitRetrier:
     """Commits tickets with retries, and sets their outcomes. The caller holds the group commit lock."""
 
     def __init__(
-        self, database: Database, committer: Committer, change_log_keep: int, metrics: Metrics
+        self, database: Database, committer: Committer, retention: Retention, metrics: Metrics
     ) -> None:
         self._committer = committer
         self._metrics = metrics
-        self._pruner = Pruner(database, change_log_keep)
+        self._pruner = Pruner(database, retention)
         self._database = database
         self._pacer = CommitPacer()
 

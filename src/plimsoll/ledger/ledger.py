@@ -19,11 +19,14 @@ from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.world import World
 from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.ledger.allocation_cache import AllocationCache
+from plimsoll.ledger.change_feed import ChangeFeed
 from plimsoll.ledger.command import Abandoned, Command, Ticket
 from plimsoll.ledger.commit import Committer
 from plimsoll.ledger.commit_retry import CommitRetrier
 from plimsoll.ledger.current import CurrentSnapshot, OptimisticRead
 from plimsoll.ledger.group_commit import GroupCommitLock, Lease, LockTimeout, Waiter
+from plimsoll.ledger.history import DEFAULT_LIMITS, HistoryLimits, PastSnapshots
+from plimsoll.ledger.pruner import Retention
 from plimsoll.ledger.response_cache import ResponseCache
 from plimsoll.ledger.snapshot import Snapshot
 from plimsoll.metrics import NO_METRICS, Metrics
@@ -51,7 +54,9 @@ class Ledger:
         *,
         runtime: Runtime | None = None,
         fast_paths: FastPaths = ALL,
-        change_log_keep: int = 100_000,
+        retention: Retention | None = None,
+        max_subscribers: int = 2_000,
+        history_limits: HistoryLimits = DEFAULT_LIMITS,
         metrics: Metrics = NO_METRICS,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
@@ -62,11 +67,16 @@ class Ledger:
         """Of the batch that was decided last. Changed by the holder of the group commit lock."""
         self._commit_lock = GroupCommitLock()
         responses = ResponseCache() if fast_paths.response_cache else ResponseCache(max_bytes=0)
-        self._current = CurrentSnapshot(database, self.runtime, responses, metrics)
+        self._current = CurrentSnapshot(
+            database, self.runtime, responses, metrics, bulk_follow=fast_paths.bulk_follow
+        )
         committer = Committer(
             database, self._current, self.runtime, clock, metrics, optimistic=fast_paths.optimistic_commit
         )
-        self._retrier = CommitRetrier(database, committer, change_log_keep, metrics)
+        self._retrier = CommitRetrier(database, committer, retention or Retention(), metrics)
+        semantics = self._current.newest.world.semantics
+        self.feed = ChangeFeed(database, self.runtime, semantics, self.snapshot, max_subscribers)
+        self.history = PastSnapshots(database, history_limits)
         self.allocation_cache = AllocationCache(enabled=fast_paths.allocation_cache)
 
     def snapshot(self) -> Snapshot:

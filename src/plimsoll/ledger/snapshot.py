@@ -8,11 +8,10 @@ by the first search, not by the write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from plimsoll.domain.effects import Effect
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
@@ -77,21 +76,27 @@ class Snapshot:
             indexed = self._indexed = indexed.at(self.world)
         return indexed.index
 
-    def after(self, head: Head, effects: Iterable[Effect], pause: Callable[[], None]) -> Snapshot:
-        """Return the snapshot after these effects. Calls `pause` after each of them."""
-        world, touched = self.world, set[str]()
-        for effect in effects:
-            touched.update(effect.providers(world))
-            world = effect.apply(world)
-            pause()
-        return self.advanced(head, world, touched)
+    def advanced(self, heads: Sequence[Head], world: World, touched: set[str]) -> Snapshot:
+        """Return the snapshot of a later world, in which only these providers differ.
 
-    def advanced(self, head: Head, world: World, touched: set[str]) -> Snapshot:
-        """Return the snapshot of a later world, in which only these providers differ."""
+        `heads` are the heads that the database has had since this snapshot, the head of the later world last.
+        """
+        *passed, head = heads
         assert head.seq > self.head.seq
         indexed = self._indexed.with_touched(touched, world)
-        past_heads = (*self._past_heads[-MAX_PAST_HEADS:], self.head)
+        past_heads = (*self._past_heads, self.head, *passed)[-MAX_PAST_HEADS:]
         return Snapshot(head, world, self.origin, indexed, self.responses.empty(), past_heads)
+
+    def rolled_back(
+        self, head: Head, world: World, touched: set[str], *, in_id_order: bool = True
+    ) -> Snapshot:
+        """Return the snapshot of an earlier world, in which only these providers differ.
+
+        With `in_id_order`, the rows of the index are in the order of ids, as in the snapshot that was published then.
+        """
+        assert head.seq < self.head.seq
+        indexed = self._indexed.rolled_back(touched, world, in_id_order)
+        return Snapshot(head, world, self.origin, indexed, self.responses.empty())
 
     def contains(self, head: Head, since: Head) -> bool:
         """True if this snapshot contains all commits up to `head`, which was read when memory was at `since` or later.
@@ -120,6 +125,19 @@ class _Indexed:
         later = _Indexed(self.world, self.index, touched)
         # The next search must not have to apply too many changes.
         return later.at(world) if len(touched) > MAX_TOUCHED else later
+
+    def rolled_back(self, more: set[str], world: World, in_id_order: bool) -> _Indexed:
+        touched = self.touched | more
+        if in_id_order and any(self._is_new(world.providers.get(uuid)) for uuid in touched):
+            return _Indexed(world, Index.build(world.providers.values()))
+        return _Indexed(self.world, self.index, touched).at(world)
+
+    def _is_new(self, provider: Provider | None) -> bool:
+        """True for a provider that the index does not have: it would get the last row."""
+        if provider is None:
+            return False
+        before = self.world.providers.get(provider.uuid)
+        return before is None or before.id != provider.id
 
     def at(self, world: World) -> _Indexed:
         before, after = self.world.providers, world.providers

@@ -64,6 +64,12 @@ class PrometheusMetrics(Metrics):
         self._commit_seconds = self._histogram(
             "commit_seconds", "Time of a commit at the database.", SECONDS, "mode"
         )
+        self._head_wait_seconds = self._histogram(
+            "head_wait_seconds", "Time in which a commit waited for the lock of the head.", SECONDS
+        )
+        self._head_held_seconds = self._histogram(
+            "head_held_seconds", "Time in which a commit held the lock of the head.", SECONDS
+        )
         self._commit_retries = self._counter("commit_retries", "Attempts to commit that failed.", "reason")
         self._followed = self._counter("followed_changes", "Changes of other processes that were applied.")
         self._follow_seconds = self._histogram(
@@ -140,6 +146,11 @@ class PrometheusMetrics(Metrics):
         if histogram is None:
             histogram = self._by_mode[mode] = self._commit_seconds.labels(mode)
         histogram.observe(seconds)
+
+    def head_locked(self, waited: float, held: float) -> None:
+        if waited:
+            self._head_wait_seconds.observe(waited)
+        self._head_held_seconds.observe(held)
 
     def commit_retried(self, fault: Exception) -> None:
         self._commit_retries.labels(_label(fault)).inc()

@@ -35,6 +35,8 @@ class FilterReport:
     step: Filter
     before: RowSet
     after: RowSet
+    alone: RowSet
+    """All rows of the index that meet the condition."""
 
 
 def apply_filters(
@@ -57,9 +59,9 @@ def _apply_and_report(
         if isinstance(step, Admits):
             rows = _apply_and_report(index, rows, step.separate_filters(), reports)
         else:
-            kept = step.keep(index, rows)
-            reports.append(FilterReport(step, rows, kept))
-            rows = kept
+            alone = step.keep(index, index.live)
+            reports.append(FilterReport(step, rows, rows & alone, alone))
+            rows &= alone
     return rows
 
 

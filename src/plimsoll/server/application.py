@@ -23,5 +23,11 @@ class ServedApplication(Protocol):
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse, /) -> Iterable[bytes]:
         """Process a request, as WSGI defines it."""
 
+    def end_waits(self) -> None:
+        """End the responses that wait for something else than the database: the worker is about to stop.
+
+        Such a response has released its permit, or has called `Permit.begin_stream`.
+        """
+
     def error_response(self, status: int, detail: str) -> ErrorResponse:
         """The response to a request that the server refuses by itself."""

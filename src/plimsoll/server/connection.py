@@ -77,6 +77,8 @@ class Connection:
         self._status = ""
         self._headers: list[tuple[str, str]] = []
         self._written: list[bytes] = []
+        self._is_stream = False
+        """True if the present response is a stream: the time between two of its pieces is not the client's."""
         self._result: Iterable[bytes] = ()
         """The result of the application for the present request."""
 
@@ -293,21 +295,26 @@ class Connection:
         try:
             if environ["PATH_INFO"] not in app.immediate_paths and not own_permit.acquire():
                 return self._overloaded(), None
-            self._result = app(environ, self._start_response)
-            pieces = iter(self._result)
-            self._written.extend(islice(pieces, 1))  # an application may call start_response only now
+            result = self._result = app(environ, self._start_response)
+            pieces = None
+            if isinstance(result, list | tuple):
+                self._written.extend(result)
+            else:
+                pieces = iter(result)
+                self._written.extend(islice(pieces, 1))  # an application may call start_response only now
             if not self._status:
                 raise RuntimeError("The application did not call start_response")
-            is_whole = isinstance(self._result, list | tuple) or has_length(self._status, self._headers)
-            if is_whole:
+            if pieces is not None and has_length(self._status, self._headers):
                 self._written.extend(pieces)
-            return b"".join(self._written), None if is_whole else pieces
+                pieces = None
+            return b"".join(self._written), pieces
         except Exception:
             LOG.exception("The application failed on %s %s", request.method, environ["PATH_INFO"])
             return None
         finally:
             self._written = []  # free the memory before the next request
             own_permit.finish()
+            self._is_stream = own_permit.is_stream
             self._connections.in_progress.end(slot)
 
     def _close_result(self, environ: dict[str, Any]) -> None:
@@ -371,7 +378,7 @@ class Connection:
         if is_head:
             return goes_on
         try:
-            for piece in filter(None, pieces):
+            for piece in self._awaited(filter(None, pieces)):
                 self._send(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
                 self._moved += len(piece)
                 self._runtime.yield_now()
@@ -384,6 +391,19 @@ class Connection:
         if is_chunked:
             self._send(_LAST_CHUNK)
         return goes_on
+
+    def _awaited(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield the pieces of a body. Of a stream, each has the deadlines of a response of its own."""
+        if not self._is_stream:
+            yield from pieces
+            return
+        while True:
+            self._enter(Phase.PROCESSING)
+            piece = next(pieces, None)
+            if piece is None:
+                return
+            self._enter(Phase.SENDING)
+            yield piece
 
     def _send(self, content: bytes) -> None:
         sent = self._socket.send(content)

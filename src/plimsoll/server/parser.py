@@ -23,6 +23,8 @@ _ABSOLUTE = re.compile(rb"https?://([^/?#]+)([^?#]*)(\?[^#]*)?\Z", re.IGNORECASE
 _HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?\Z")
 _METHOD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ")
 _ANY_KNOWN_METHOD = b"POST "
+_CHECKED_LENGTHS = frozenset(map(len, (b"host", b"expect", b"content-length", b"transfer-encoding")))
+"""Lengths of the names of headers that are checked: most others are skipped by their length."""
 
 
 class RequestError(Exception):
@@ -256,16 +258,18 @@ class RequestParser:
     def _check_headers(self, request: Request) -> None:
         hosts = []
         for name, value in request.headers:
-            length = len(name)
-            if length == 4 and name.lower() == b"host":
+            if len(name) not in _CHECKED_LENGTHS:
+                continue
+            name = name.lower()
+            if name == b"host":
                 hosts.append(value.rstrip(b" \t"))
-            elif length == 6 and name.lower() == b"expect" and request.version == "1.1":
+            elif name == b"expect" and request.version == "1.1":
                 if value.rstrip(b" \t").lower() != b"100-continue":
                     raise RequestError(417, "Of the Expect header, only 100-continue is supported.")
                 request.expects_continue = True
-            elif length == 14 and name.lower() == b"content-length":
+            elif name == b"content-length":
                 request.has_long_body = int(value) > self._limits.max_body_bytes
-            elif length == 17 and name.lower() == b"transfer-encoding":
+            elif name == b"transfer-encoding":
                 if request.version == "1.0":
                     raise RequestError(400, "HTTP/1.0 has no Transfer-Encoding.")
                 if value.rstrip(b" \t").lower() != b"chunked":

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator
 
@@ -38,6 +39,13 @@ class RequestPermit(Permit):
         self._permits = permits
         self._descriptor = descriptor
         self._is_held = False
+        self.is_stream = False
+        """True if the application sends a stream: see `Permit.begin_stream`."""
+
+    longest_wait = math.inf
+
+    def begin_stream(self) -> None:
+        self.is_stream = True
 
     def acquire(self) -> bool:
         """Wait for a permit; False if none was free in time."""

@@ -155,6 +155,7 @@ def _beat(task: Task) -> None:
 def _finish(connections: Connections) -> None:
     """Finish the requests in progress, and close the connections as they become idle."""
     connections.is_draining = True
+    connections.app.end_waits()
     end = time.monotonic() + STOP_SECONDS
     time.sleep(NOTICE_SECONDS)
     while not connections.are_all_closed and time.monotonic() < end:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, TypeVar
 
 from plimsoll.config.options import UNKNOWN_OWNER
@@ -72,21 +72,25 @@ class Placement:
     unplaced: UnplacedWriter | None = None
     """Records searches that found nothing; None if they are not recorded."""
     metrics: Metrics = NO_METRICS
+    past: Snapshot | None = None
+    """Set if the reads are of the cloud as of an earlier change."""
 
     def snapshot(self) -> Snapshot:
+        if self.past is not None:
+            return self.past
         return self.ledger.snapshot() if self.optimistic_read is None else self.optimistic_read.snapshot()
 
     def world(self) -> World:
         return self.snapshot().world
 
-    def read(self, compute: Callable[[Placement], T]) -> T:
+    def read(self, compute: Callable[[Placement], T], begun: OptimisticRead | None = None) -> T:
         """Return `compute(placement)` for the current snapshot. `compute` may run twice and must have no side effects.
 
-        It runs on the newest snapshot in memory while the query for the head is in flight, from the first use of the
-        snapshot on, and again if that snapshot turns out to be stale.
+        It runs on the newest snapshot in memory while the query for the head is in flight, and again if that snapshot
+        turns out to be stale. The query is sent at the first use of the snapshot; or before, by `begin_read`.
         """
-        optimistic_read = self.ledger.optimistic_read()
-        reader = Placement(self.ledger, self.settings, optimistic_read, self.unplaced, self.metrics)
+        optimistic_read = begun or self.ledger.optimistic_read()
+        reader = replace(self, optimistic_read=optimistic_read)
         try:
             result = compute(reader)
         except Exception:
@@ -97,6 +101,12 @@ class Placement:
                 return result
         self.metrics.read_repeated()
         return compute(reader)
+
+    def begin_read(self) -> OptimisticRead:
+        """Send the query for the head now: its result arrives while the request is checked."""
+        optimistic_read = self.ledger.optimistic_read()
+        optimistic_read.start()
+        return optimistic_read
 
     def close(self) -> None:
         """Finish the work in the background, and close the database."""

@@ -15,15 +15,20 @@ from plimsoll.service.placement import Placement, no_result
 
 
 def synchronise(placement: Placement) -> None:
-    """Add the standard names that are missing in the database."""
-    world = placement.world()
-    if all(name in world.classes for name in os_resource_classes.STANDARDS) and all(
-        name in world.traits for name in os_traits.get_traits()
-    ):
+    """Add the standard names that are missing in the database.
+
+    Tables that were copied from nova's database have rows of standard classes, but no record of these classes: such rows
+    are not loaded, so everything is loaded again.
+    """
+    loaded = placement.ledger.newest.world  # before changes of other workers, which may have added the names
+    has_classes = all(name in loaded.classes for name in os_resource_classes.STANDARDS)
+    if has_classes and all(name in loaded.traits for name in os_traits.get_traits()):
         return
     refusal = placement.write("standards.synchronise", SERVICE_ACTOR, _add_missing, then=no_result)
     if refusal is not None:
         raise RuntimeError(f"The standard names cannot be added to the database: {refusal}")
+    if loaded.providers and not has_classes:
+        placement.ledger.reload()
 
 
 def _add_missing(draft: Draft) -> Refusal | None:

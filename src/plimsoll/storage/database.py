@@ -114,6 +114,16 @@ class Database:
         """
         return self._track_outage(lambda: retry_once_if_lost(lambda: self._select_in(sql, values)))
 
+    def select(self, statement: Statement) -> list[Any]:
+        """Return the rows of one query, whose columns are numbers and texts."""
+        return self._track_outage(lambda: retry_once_if_lost(lambda: self._select(statement)))
+
+    def _select(self, statement: Statement) -> list[Any]:
+        try:
+            return self._dialect.select(statement)
+        except Exception as error:
+            raise self._translate(error) from error
+
     def _select_in(self, sql: str, values: Sequence[Any]) -> list[Any]:
         try:
             return self._dialect.select_in(sql, values)

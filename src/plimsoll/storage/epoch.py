@@ -8,7 +8,9 @@ from the backup's number on. A revision has both, so that it is never valid for 
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select
+import secrets
+
+from sqlalchemy import Connection, select, update
 
 from plimsoll.storage import tables as t
 
@@ -19,6 +21,14 @@ UNKNOWN_EPOCH = "00000000"
 def read_epoch(conn: Connection) -> str:
     """Return the epoch that this transaction reads."""
     return conn.scalar(select(t.epoch.c.epoch)) or UNKNOWN_EPOCH
+
+
+def replace_epoch(conn: Connection, known: str) -> bool:
+    """Give the database a new epoch in place of this one; False if it has another one. The caller holds the head."""
+    replaced = conn.execute(
+        update(t.epoch).where(t.epoch.c.epoch == known).values(epoch=secrets.token_hex(4))
+    )
+    return replaced.rowcount == 1
 
 
 def revision_of(epoch: str, seq: int) -> str:

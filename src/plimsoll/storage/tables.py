@@ -42,7 +42,7 @@ REFERENCE_VERSION_TABLE = "alembic_version"
 OWN_VERSION_TABLE = "plimsoll_alembic_version"
 
 # The newest of `migrations/versions`, repeated here: a service whose tables are current does not load them.
-OWN_HEAD = "0003"
+OWN_HEAD = "0004"
 
 reference = MetaData()
 own = MetaData()
@@ -239,6 +239,7 @@ changes = Table(
     Column("effects", Text().with_variant(mysql.LONGTEXT(), "mysql", "mariadb"), nullable=False),
     # Identifies the write: every batch has its own random number.
     Column("mark", BigInteger, nullable=False, server_default=text("0")),
+    Column("global_request_id", String(64)),
 )
 
 epoch = Table(

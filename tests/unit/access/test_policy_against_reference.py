@@ -127,6 +127,10 @@ def reference(scenarios: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return {"rules": output["rules"], "verdicts": dict(zip(scenarios, output["verdicts"], strict=True))}
 
 
+EXTENSIONS = {"GET /allocations"}
+"""Operations that the reference does not have."""
+
+
 def test_names_checks_scopes_and_operations_are_the_references(reference: dict[str, Any]) -> None:
     ours = {
         rule.name: {
@@ -139,7 +143,9 @@ def test_names_checks_scopes_and_operations_are_the_references(reference: dict[s
                 rule.deprecated_rule.deprecated_since,
             ],
             "operations": sorted(
-                f"{each['method']} {each['path']}" for each in getattr(rule, "operations", ())
+                operation
+                for each in getattr(rule, "operations", ())
+                if (operation := f"{each['method']} {each['path']}") not in EXTENSIONS
             ),
         }
         for rule in PLACEMENT_RULES

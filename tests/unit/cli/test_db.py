@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.storage import reference
+from tests.support.databases import run_sql
 from tests.unit.cli.conftest import Run, url_of
 
 
@@ -33,12 +34,13 @@ def test_sync_is_silent_and_version_then_prints_what_the_reference_prints(run: R
     )
 
 
-def test_a_refused_sync_prints_the_command_to_run_and_exits_with_1(run: Run) -> None:
+def test_a_refused_sync_prints_the_command_to_run_and_exits_with_1(run: Run, file: Path) -> None:
     run("db", "sync")
-    assert run("db", "stamp", "422ece571366").output == ""
+    assert run("db", "stamp", "base").output == ""
+    run_sql(url_of(file), "INSERT INTO traits (name) VALUES ('CUSTOM_X')")
     done = run("db", "sync")
     assert done.exit_code == 1
-    assert "`placement-manage db sync`" in done.stderr
+    assert "`plimsoll db stamp a082b8bb98d0`" in done.stderr
 
 
 def test_a_revision_that_does_not_exist_cannot_be_stamped(run: Run) -> None:

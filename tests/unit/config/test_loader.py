@@ -129,6 +129,10 @@ def test_our_own_options_have_these_defaults() -> None:
     assert dict(loader.load().plimsoll) == {
         "max_body_bytes": 10 * 1024 * 1024,
         "change_log_keep": 100_000,
+        "change_log_keep_days": 0,
+        "max_subscribers": 2_000,
+        "history_max_changes": 100_000,
+        "history_cache_bytes": 128 << 20,
         "causal_reads": True,
         "verify_interval": 300,
         "prefix": "",

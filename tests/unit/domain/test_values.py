@@ -9,7 +9,7 @@ from dataclasses import field, replace
 
 import pytest
 
-from plimsoll.domain.values import value
+from plimsoll.domain.values import value, with_fields
 
 
 @value
@@ -33,6 +33,15 @@ def test_a_change_makes_another_value() -> None:
     first = Sample("a")
     assert replace(first, weight=3) == Sample("a", 3)
     assert first == Sample("a", 1)
+
+
+def test_with_fields_does_the_same_as_replace() -> None:
+    first = Sample("a", 2, uncompared=7)
+    changed = with_fields(first, weight=3)
+    assert (changed.name, changed.weight, changed.uncompared) == ("a", 3, 7)
+    assert first.weight == 2
+    with pytest.raises(AttributeError):
+        with_fields(first, unknown=1)
 
 
 def test_values_can_be_pickled() -> None:

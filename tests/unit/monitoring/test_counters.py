@@ -61,6 +61,7 @@ def test_each_event_has_its_series() -> None:
     metrics.conflict(AllocationsMissing("c"))
     metrics.batch_committed(5)
     metrics.commit_done("locked", 0.5)
+    metrics.head_locked(0.25, 0.5)
     metrics.commit_retried(HeadMoved())
     metrics.changes_followed(12, 0.5)
     metrics.full_load_done(2)
@@ -77,6 +78,8 @@ def test_each_event_has_its_series() -> None:
     assert scrape.value("plimsoll_conflicts_total", reason="allocations_missing") == 1
     assert scrape.value("plimsoll_batch_commands_sum") == 5
     assert scrape.value("plimsoll_commit_seconds_count", mode="locked") == 1
+    assert scrape.value("plimsoll_head_wait_seconds_sum") == 0.25
+    assert scrape.value("plimsoll_head_held_seconds_sum") == 0.5
     assert scrape.value("plimsoll_commit_retries_total", reason="head_moved") == 1
     assert scrape.value("plimsoll_followed_changes_total") == 12
     assert scrape.value("plimsoll_follow_seconds_count") == 1

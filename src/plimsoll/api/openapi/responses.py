@@ -122,13 +122,18 @@ def error_responses(statuses: Iterable[int], example: Any) -> dict[str, Any]:
 
 def _error(status: int, example: Any) -> dict[str, Any]:
     document = UNAUTHORIZED if status == 401 else EARLY_ERROR if status in _EARLY else ERROR
+    is_example = example is not None and example["errors"][0]["status"] == status
+    return error_response(status, document, example if is_example else None)
+
+
+def error_response(status: int, document: str, example: Any) -> dict[str, Any]:
+    """Return the response of an error with this document."""
     names = [REQUEST_ID_HEADER]
     if status == 405:
         names.append("allow")
     if status == 503:
         names.append("retry-after")
-    is_example = example is not None and example["errors"][0]["status"] == status
-    content = content_of(ref("schemas", document), example if is_example else None)
+    content = content_of(ref("schemas", document), example)
     text = {"schema": {"type": "string"}}
     return {
         "description": STATUSES[status],

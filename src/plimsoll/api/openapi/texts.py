@@ -42,6 +42,7 @@ STATUSES: Mapping[int, str] = {
     405: "The method is not allowed for this resource.",
     406: "The response cannot be sent in a media type that the client accepts, or the version does not exist.",
     409: "Conflict with the current state: a stale generation, a name that exists, something in use, or no capacity.",
+    410: "A revision that the change log no longer has.",
     413: "The body is too long.",
     415: "The media type of the body is not application/json.",
     431: "The URL and the headers are too long.",

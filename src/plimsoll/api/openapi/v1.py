@@ -27,6 +27,7 @@ from plimsoll.api.openapi.responses import (
     OF_EVERY_RULE,
     content_of,
     error_name,
+    error_response,
     error_responses,
     header,
     ref,
@@ -65,7 +66,7 @@ def v1_document(
     statuses, tags = set[int](), dict[str, None]()
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, examples)
-        statuses.update(status for status in _statuses(route) if status >= FIRST_ERROR)
+        statuses.update(status for status in _statuses(route) if _is_usual_error(route, status))
         tags[_tag(route)] = None
         for document in route.returns.values():
             if document is not None:
@@ -118,8 +119,8 @@ def _operation(route: V1Route, examples: Examples) -> dict[str, Any]:
         "parameters": list(_parameters(route)),
         "responses": {
             str(status): ref("responses", error_name(status))
-            if status >= FIRST_ERROR
-            else _success(route, status, example.get("responses", {}).get(str(status)))
+            if _is_usual_error(route, status)
+            else _own_response(route, status, example.get("responses", {}).get(str(status)))
             for status in _statuses(route)
         },
     }
@@ -180,6 +181,18 @@ def _converted(parameter: Parameter) -> Any:
         case "boolean":
             return example == "true"
     return example
+
+
+def _is_usual_error(route: V1Route, status: int) -> bool:
+    """Whether the response is the error document alone."""
+    return status >= FIRST_ERROR and route.returns.get(status) is None
+
+
+def _own_response(route: V1Route, status: int, example: Any) -> dict[str, Any]:
+    document = route.returns.get(status)
+    if status < FIRST_ERROR or document is None:
+        return _success(route, status, example)
+    return error_response(status, document.name, example)
 
 
 def _success(route: V1Route, status: int, example: Any) -> dict[str, Any]:

@@ -80,6 +80,7 @@ class PlacementApi:
         route = place.route(environ["REQUEST_METHOD"], version)
         if route is None:
             raise Problem(405, METHOD_NOT_ALLOWED, allow=place.allow)
+        begun = self._placement.begin_read() if route.reads_memory else None
         call = ApiRequest(
             route, environ, version, params, caller_of(environ), self._placement, self._longest_body
         )
@@ -93,7 +94,7 @@ class PlacementApi:
             return _response_reply(route.handler(call), call)
 
         try:
-            reply = self._placement.read(handle) if route.method == "GET" else handle(self._placement)
+            reply = self._placement.read(handle, begun) if route.method == "GET" else handle(self._placement)
         except Refused as refused:
             problem = problem_of(refused, route.name, params)
             log_refusal(refused.refusal, problem, environ)

@@ -24,7 +24,11 @@ class Feature(Enum):
     CLEAR_INVENTORIES = 5, "DELETE /resource_providers/{uuid}/inventories removes all of them at once"
     TRAITS = 6, "/traits, /traits/{name} and /resource_providers/{uuid}/traits"
     ENSURE_RESOURCE_CLASS = 7, "PUT /resource_classes/{name} takes no body: the class exists afterwards"
-    CONSUMER_OWNER = 8, "project_id and user_id are required on PUT /allocations/{consumer_uuid}"
+    CONSUMER_OWNER = (
+        8,
+        "project_id and user_id are required on PUT /allocations/{consumer_uuid};"
+        " GET /allocations takes project_id and user_id (Plimsoll alone)",
+    )
     OWNER_USAGES = 9, "GET /usages of a project, or of one user in it"
     CANDIDATES = 10, "GET /allocation_candidates"
     ALLOCATIONS_LINK = 11, "a provider links to its allocations"

@@ -19,7 +19,7 @@ from plimsoll.domain.refusals import Refusal
 from plimsoll.http import timings
 from plimsoll.http.body import receive_body
 from plimsoll.http.problems import Problem
-from plimsoll.http.request_id import REQUEST_ID_KEY
+from plimsoll.http.request_id import REQUEST_ID_KEY, global_request_id
 from plimsoll.permit import Permit, permit_of
 from plimsoll.service import providers
 from plimsoll.service.placement import Placement
@@ -48,7 +48,13 @@ class ApiRequest:
 
     @property
     def actor(self) -> Actor:
-        return Actor(self.caller.user_id, self.caller.project_id, self.environ.get(REQUEST_ID_KEY))
+        environ = self.environ
+        return Actor(
+            self.caller.user_id,
+            self.caller.project_id,
+            environ.get(REQUEST_ID_KEY),
+            global_request_id(environ),
+        )
 
     @property
     def prefix(self) -> str:

@@ -49,6 +49,8 @@ class Route:
     """Returns the target of the policy rule; None for the caller's own project."""
     listed: bool = True
     """Whether the `allow` header of a 405 lists the method."""
+    reads_memory: bool = False
+    """True if each response needs the snapshot: then the query for the head is sent before the checks and the policy."""
 
     @property
     def name(self) -> str:

@@ -59,13 +59,19 @@ class _Resource:
         until: F | None = None,
         target: Target | None = None,
         listed: bool = True,
+        reads_sql: bool = False,
     ) -> Route:
         """Return a route whose policy rule ends with `action`.
 
         `returns` has the statuses, each followed by its document if it has one. The document of errors is left out.
+        `reads_sql` is set for a GET that reads tables, and needs the snapshot at most after that.
         """
         rule, documents = f"{self.rules}:{action}", _documents(returns)
-        return Route(method, self.path, handler, rule, body, query, documents, checks, until, target, listed)
+        reads_memory = method == "GET" and not reads_sql
+        return Route(
+            *(method, self.path, handler, rule, body, query, documents, checks, until, target, listed),
+            reads_memory=reads_memory,
+        )
 
     get = partialmethod(_route, "GET")
     post = partialmethod(_route, "POST")
@@ -172,7 +178,9 @@ ROUTES: tuple[Route, ...] = (
         body=TRAITS,
     ),
     _PROVIDER_TRAITS.delete(traits.clear_for_provider, "delete", (204, 404), _traits),
-    _ALLOCATIONS.get(allocations.of_provider, "list", (200, "provider_allocations", 404), accepts_json),
+    _ALLOCATIONS.get(
+        allocations.of_provider, "list", (200, "provider_allocations", 404), accepts_json, reads_sql=True
+    ),
     #
     _CLAIMS.post(
         allocations.claim_for_several,
@@ -190,9 +198,10 @@ ROUTES: tuple[Route, ...] = (
         OnlyWith("project_id", F.CONSUMER_OWNER, allow="POST"),
         accepts_json,
         query=allocations_request,
+        reads_sql=True,
         listed=False,
     ),
-    _CONSUMER.get(allocations.of_consumer, "list", (200, "allocations"), accepts_json),
+    _CONSUMER.get(allocations.of_consumer, "list", (200, "allocations"), accepts_json, reads_sql=True),
     _CONSUMER.put(allocations.claim, "update", (204, 409), sends_json, body=ONE_CONSUMER),
     _CONSUMER.delete(allocations.release, "delete", (204, 404)),
     #

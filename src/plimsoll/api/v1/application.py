@@ -18,10 +18,11 @@ from plimsoll.api.failures import problem_of_failure
 from plimsoll.api.placement.errors import Refused, problem_of
 from plimsoll.api.placement.preconditions import METHOD_NOT_ALLOWED
 from plimsoll.api.placement.refusal_log import log_problem, log_refusal
+from plimsoll.api.v1.as_of import placement_as_of
 from plimsoll.api.v1.parameters import ParameterReader
 from plimsoll.api.v1.paths import PathTable
 from plimsoll.api.v1.request import REFUSALS_AS_OF, V1Request
-from plimsoll.api.v1.response import JSON, NDJSON, V1Response
+from plimsoll.api.v1.response import EVENTS, JSON, NDJSON, V1Response
 from plimsoll.api.v1.route import V1Route
 from plimsoll.bounded_cache import bounded_cache
 from plimsoll.domain.refusals import SearchAbandoned
@@ -74,14 +75,16 @@ class V1Api:
         )
 
         def handle(placement: Placement) -> V1Response:
-            call.placement = placement
             try:
+                call.placement = placement if "at" not in call.values else placement_as_of(call, placement)
                 return route.handler(call)
             except SearchCancelled:
                 raise Refused(SearchAbandoned(), {}) from None
 
+        # The past does not depend on the newest snapshot, which need not be confirmed.
+        reads_snapshot = route.method == "GET" and route.reads_snapshot and "at" not in call.values
         try:
-            response = self._placement.read(handle) if route.method == "GET" else handle(self._placement)
+            response = self._placement.read(handle) if reads_snapshot else handle(self._placement)
         except Refused as refused:
             problem = problem_of(refused, REFUSALS_AS_OF, params)
             log_refusal(refused.refusal, problem, environ)
@@ -112,9 +115,8 @@ def _decoded(path: str) -> str:
 def _problem_reply(
     problem: Problem, environ: WSGIEnvironment
 ) -> tuple[str, list[tuple[str, str]], Iterable[bytes]]:
-    if NDJSON in environ.get(
-        "HTTP_ACCEPT", ""
-    ):  # a client of JSON lines reads JSON, and would get plain text
+    accept = environ.get("HTTP_ACCEPT", "")
+    if NDJSON in accept or EVENTS in accept:  # such a client reads JSON, and would get plain text
         environ = {**environ, "HTTP_ACCEPT": JSON}
     return problem_reply(problem, environ, with_code=True)
 

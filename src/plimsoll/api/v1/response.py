@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from plimsoll.http.problems import JSON, STATUS_LINES
 from plimsoll.http.response import Headers, length_header
 
-__all__ = ["JSON", "NDJSON", "NOT_MODIFIED", "TEXT", "V1Response"]
+__all__ = ["EVENTS", "JSON", "NDJSON", "NOT_MODIFIED", "TEXT", "V1Response"]
 
 NDJSON = "application/x-ndjson"
 TEXT = "text/plain"
+EVENTS = "text/event-stream"
 NOT_MODIFIED = 304
 
 _WITH_CHARSET = ("text/",)

@@ -57,6 +57,8 @@ class V1Route:
     """The document of each status, without the errors that any route can return."""
     formats: tuple[str, ...] = (JSON,)
     """Media types of the response. The first one is used if the client has no preference."""
+    reads_snapshot: bool = True
+    """Whether the handler of a GET computes its response from one snapshot. It may then be called twice."""
     candidates_query: bool = False
     """Whether the query is one for allocation candidates, beside `parameters`. The handler parses it, and refuses
     unknown parameters."""

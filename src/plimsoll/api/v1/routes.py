@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from plimsoll.api.v1.handlers import consumers, explain, fit, openapi, providers, unplaced, usage
+from plimsoll.api.v1.handlers import changes, consumers, explain, fit, openapi, providers, unplaced, usage
 from plimsoll.api.v1.route import V1Route
 
 ROUTES: tuple[V1Route, ...] = (
@@ -14,5 +14,6 @@ ROUTES: tuple[V1Route, ...] = (
     *providers.ROUTES,
     *consumers.ROUTES,
     *usage.ROUTES,
+    *changes.ROUTES,
     *openapi.ROUTES,
 )

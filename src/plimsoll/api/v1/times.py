@@ -12,6 +12,9 @@ from plimsoll.http.problems import BAD_PARAMETER, LONGEST_QUOTE, Problem, shorte
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
+AGE_UNITS = frozenset(_UNITS)
+"""The last character of an age."""
+
 AGE: dict[str, Any] = {"type": "string", "pattern": "^[0-9]{1,9}[smhdw]$"}
 """Schema of an age: a number and a unit."""
 TIME_OR_AGE: dict[str, Any] = {
@@ -42,6 +45,11 @@ def parse_time(name: str, text: str, now: datetime) -> datetime:
     except (ValueError, OverflowError):
         detail = f"Invalid value of the query parameter {name}: '{shorten(text, LONGEST_QUOTE)}' is no time."
         raise Problem(400, detail, BAD_PARAMETER) from None
+
+
+def format_exact_time(time: datetime) -> str:
+    """Return a time in UTC with microseconds."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def format_time(time: datetime | None) -> str | None:

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -147,7 +147,11 @@ class RequestLog:
         if started:
             route, seconds = environ.get(ROUTE_KEY, NO_ROUTE), laps[-1][1] - laps[0][1]
             self._metrics.request_done(route, environ["REQUEST_METHOD"], started[-1][0][:3], seconds)
-        return _LoggedBody(body, lambda: self._log(environ, started, laps))
+
+        def log() -> None:
+            self._log(environ, started, laps)
+
+        return _LoggedTuple(body, log) if isinstance(body, tuple) else _LoggedBody(body, log)
 
     def _log(self, environ: WSGIEnvironment, started: list[tuple[str, Headers]], laps: timings.Laps) -> None:
         if not started:
@@ -167,8 +171,19 @@ class RequestLog:
                 LOG.info(self._shared_attributes["msg"], facts)
 
 
+class _LoggedTuple(tuple[bytes, ...]):
+    """A body that is complete; its `close`, which the server calls when the response was sent, logs the request."""
+
+    close: Callable[[], None]
+
+    def __new__(cls, body: tuple[bytes, ...], log: Callable[[], None]) -> Self:
+        logged = super().__new__(cls, body)
+        logged.close = log
+        return logged
+
+
 class _LoggedBody:
-    """The body of a response; its `close`, which the server calls when the response was sent, logs the request."""
+    """The same for a body that is sent piece by piece."""
 
     __slots__ = ("_body", "_log")
 

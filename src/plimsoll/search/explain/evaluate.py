@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from plimsoll.search.explain.clause_sets import ONE_PROVIDER, SHARING, ClauseSets, GroupClauses, group_clauses
 from plimsoll.search.explain.explanation import Overlap
@@ -43,18 +44,12 @@ class Evaluation:
     """The served hosts at which all rules hold together."""
     found: RowSet
     """The hosts with candidates."""
+    left: list[RowSet]
+    """The hosts left after each clause."""
 
     @property
     def hosts(self) -> Hosts:
         return self.groups.hosts
-
-    def left(self) -> list[RowSet]:
-        """Return the hosts left after each clause."""
-        left, found = self.hosts.all, []
-        for clause in self.clauses:
-            left &= ~clause.failed
-            found.append(left)
-        return found
 
 
 def evaluate(hosts: Hosts, request: CandidatesRequest, trace: Trace) -> Evaluation:
@@ -68,8 +63,13 @@ def evaluate(hosts: Hosts, request: CandidatesRequest, trace: Trace) -> Evaluati
     rules = list(rules_in(plan))
     clauses = [*groups.clauses, *evaluate_rules(groups, rules, served, with_choice)]
     found = with_choice & ~failed_roots
-    assert found == hosts.all & ~union(clause.failed for clause in clauses), "a host without obstacle"
-    return Evaluation(groups, clauses, rules, plan, served, with_choice, found)
+    left = [
+        *accumulate(
+            (clause.failed for clause in clauses), lambda some, failed: some & ~failed, initial=hosts.all
+        )
+    ]
+    assert found == left[-1], "a host without obstacle"
+    return Evaluation(groups, clauses, rules, plan, served, with_choice, found, left[1:])
 
 
 def overlaps(clauses: Sequence[ClauseSets], hosts: Hosts) -> list[Overlap | None]:

@@ -71,7 +71,7 @@ def _without_candidates(evaluation: Evaluation, clause: int | None) -> RowSet:
         return evaluation.hosts.all & ~evaluation.found
     if clause > len(evaluation.clauses):
         return NONE
-    left = [evaluation.hosts.all, *evaluation.left()]
+    left = [evaluation.hosts.all, *evaluation.left]
     return left[clause - 1] & ~left[clause]
 
 
@@ -95,7 +95,7 @@ def _bests(evaluation: Evaluation) -> list[int | None]:
     """
     found: list[int | None] = []
     before = evaluation.hosts.all
-    for clause, left in zip(evaluation.clauses, evaluation.left(), strict=True):
+    for clause, left in zip(evaluation.clauses, evaluation.left, strict=True):
         best, removed, before = None, before & ~left, left
         if isinstance(clause.step, PARTS) and clause.failed:
             slot, number = clause.steps[0]
@@ -107,7 +107,7 @@ def _bests(evaluation: Evaluation) -> list[int | None]:
 
 
 def _clauses(evaluation: Evaluation, bests: list[int | None]) -> tuple[Clause, ...]:
-    left = evaluation.left()
+    left = evaluation.left
     sole = sole_obstacles(evaluation)
     overlap = overlaps(evaluation.clauses, evaluation.hosts)
     clauses = []

@@ -12,7 +12,7 @@ from plimsoll.search import filters
 from plimsoll.search.explain.explanation import InventoryFacts
 from plimsoll.search.explain.hosts import Hosts
 from plimsoll.search.filters import Part
-from plimsoll.search.index.bitset import Numbers, RowSet, mask_of, numbers_of, rows_of
+from plimsoll.search.index.bitset import RowSet, mask_of, numbers_of, rows_of
 from plimsoll.search.index.blocks import MAX_CAPACITY
 
 _LOWEST_IS_BEST = filters.AboveMinUnit | filters.MatchesStepSize
@@ -31,8 +31,10 @@ def nearest(hosts: Hosts, step: Part, rows: list[int]) -> Provider | None:
     """Return the provider that comes nearest to meeting the clause; None if none has an inventory of the class."""
     name = step.resource_class
     having = [each for each in hosts.index.providers(rows) if name in each.inventories]
+    if len(having) < 2:
+        return having[0] if having else None
     best = min if isinstance(step, _LOWEST_IS_BEST) else max
-    return best(having, key=lambda each: _value(step, facts_of(each, name, 0))) if having else None
+    return best(having, key=lambda each: _value(step, facts_of(each, name, 0)))
 
 
 def facts_of(provider: Provider, resource_class: str, requested: int) -> InventoryFacts:
@@ -79,24 +81,25 @@ def best_of(hosts: Hosts, step: Part, concerned: RowSet, at: RowSet) -> int | No
     numbers = numbers_of(rows, index.size)
     if not len(numbers):
         return None
-    values = index.class_column(step.resource_class).values_by_row(step.reason, index.size)[numbers]
+    values = hosts.values_by_row(step)[numbers]
     return int(values.min() if isinstance(step, _LOWEST_IS_BEST) else values.max())
 
 
-def shortfalls(hosts: Hosts, step: Part, at: RowSet, numbers: Numbers) -> NDArray[np.float64]:
-    """Return how much is missing at each of `numbers`, as a part of the amount; 0 at hosts that are not in `at`."""
+def shortfalls(hosts: Hosts, step: Part, at: RowSet) -> NDArray[np.float64]:
+    """Return how much is missing by row, as a part of the amount; 0 at rows that are not in `at`."""
     index = hosts.index
-    is_missing = mask_of(at, index.size)[numbers]
+    is_missing = mask_of(at, index.size)
     if isinstance(step, _LOWEST_IS_BEST | filters.HasInventory):
         return is_missing.astype(np.float64)
-    column = index.class_column(step.resource_class)
-    values = column.values_by_row(step.reason, index.size)
+    values = hosts.values_by_row(step)
     if index.children:
-        rows = numbers_of(index.rows_of_trees(at) & column.rows, index.size)
+        having = index.class_column(step.resource_class).rows
+        rows = numbers_of(index.rows_of_trees(at) & having, index.size)
         best = np.zeros(index.size, np.int64)
         np.maximum.at(best, index.root_by_row()[rows], values[rows])
         values = best
-    return np.clip((step.amount - values[numbers]) / step.amount, 0.0, 1.0) * is_missing
+    missing = (step.amount - values) / step.amount
+    return np.minimum(np.maximum(missing, 0.0), 1.0) * is_missing
 
 
 def rows_without_any_inventory(hosts: Hosts) -> RowSet:

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from plimsoll.search.budget import Budget
-from plimsoll.search.filters import Filter
-from plimsoll.search.index.bitset import RowSet, numbers_of
+from plimsoll.search.filters import Filter, FilterReport, Part
+from plimsoll.search.index.bitset import Numbers, RowSet, numbers_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.slots import Supply, supply_of_rows
 
@@ -21,7 +21,12 @@ class Hosts:
         self._served: dict[int, RowSet] = {}
         self._of: dict[tuple[RowSet, RowSet], RowSet] = {}
         self._passing: dict[Filter, RowSet] = {}
+        self._values: dict[tuple[str, str], Numbers] = {}
         self._supplies: dict[tuple[RowSet, RowSet, RowSet, bool], Supply] = {}
+
+    def add_report(self, report: FilterReport) -> None:
+        """Add what the traced search has found already."""
+        self._passing[report.step] = report.alone
 
     def rows_passing(self, step: Filter) -> RowSet:
         """Return all rows that meet a condition. Groups often have the same ones."""
@@ -29,6 +34,15 @@ class Hosts:
         if rows is None:
             rows = self._passing[step] = step.keep(self.index, self.index.live)
         return rows
+
+    def values_by_row(self, step: Part) -> Numbers:
+        """Return what a part of the capacity rule compares, for all rows."""
+        key = step.resource_class, step.reason
+        values = self._values.get(key)
+        if values is None:
+            column = self.index.class_column(step.resource_class)
+            values = self._values[key] = column.values_by_row(step.reason, self.index.size)
+        return values
 
     def served_by(self, row: int) -> RowSet:
         """Return the hosts of other trees that a sharing provider serves."""

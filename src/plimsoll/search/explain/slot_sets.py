@@ -57,6 +57,8 @@ class SlotSets:
         self.suffix = suffix
         self.resources: Mapping[str, int] = report.resources
         self.is_whole_group = report.is_whole_group
+        for each in report.filters:
+            hosts.add_report(each)
         having_all = _rows_with_classes(hosts.index, report.resources)
         self.steps = [self._sets_of(each.step, having_all) for each in report.filters]
         self.all_rows = self.rows(frozenset())

@@ -55,12 +55,14 @@ def _nearest(evaluation: Evaluation, at: RowSet, most: int) -> list[int]:
     """Return the hosts with the smallest shortfall."""
     if not at:
         return []
-    numbers = numbers_of(at, evaluation.hosts.index.size)
-    missing = np.zeros(len(numbers))
+    size = evaluation.hosts.index.size
+    numbers = numbers_of(at, size)
+    missing_by_row = np.zeros(size)
     for clause in evaluation.clauses if len(numbers) > 1 else ():
         if isinstance(clause.step, PARTS) and clause.failed & at:
-            missing += facts.shortfalls(evaluation.hosts, clause.step, clause.failed & at, numbers)
+            missing_by_row += facts.shortfalls(evaluation.hosts, clause.step, clause.failed & at)
             evaluation.hosts.budget.check()
+    missing = missing_by_row[numbers]
     nearest: list[int] = []
     while len(nearest) < most and len(numbers):  # cheaper than sorting all hosts
         is_next = missing == missing.min()
@@ -86,13 +88,14 @@ def story_of(evaluation: Evaluation, host: int) -> HostStory:
 def _obstacle(evaluation: Evaluation, number: int, clause: ClauseSets, rows: list[int]) -> Obstacle:
     evaluation.hosts.budget.spend(len(rows))
     index, step = evaluation.hosts.index, clause.step
-    text, provider, inventory = phrases.predicate(clause, None, many=False), None, None
     if isinstance(step, PARTS) and not isinstance(step, filters.HasInventory):
         near = facts.nearest(evaluation.hosts, step, rows)
         assert near is not None, "a clause about an inventory at a host without it"
         inventory = facts.facts_of(near, step.resource_class, step.amount)
-        text, provider = phrases.with_facts(step, inventory), (near.uuid, near.name)
-    elif isinstance(step, filters.LacksTraits):
+        text, nearest = phrases.with_facts(step, inventory), (near.uuid, near.name)
+        return Obstacle(number, clause.reason, clause.group, text, nearest, inventory)
+    text, provider = phrases.predicate(clause, None, many=False), None
+    if isinstance(step, filters.LacksTraits):
         traits = frozenset[str]().union(*(each.traits for each in index.providers(rows)))
         text = phrases.trait_words(step, traits)
     elif clause.reason == ONE_PROVIDER:
@@ -101,7 +104,7 @@ def _obstacle(evaluation: Evaluation, number: int, clause: ClauseSets, rows: lis
             text, provider = f"{text}: {lacking[0]}", lacking[1]
     elif clause.rule_slots:
         text = f"{text}: {_options(evaluation, clause, rows)}"
-    return Obstacle(number, clause.reason, clause.group, text, provider, inventory)
+    return Obstacle(number, clause.reason, clause.group, text, provider, None)
 
 
 def _options(evaluation: Evaluation, clause: ClauseSets, rows: list[int]) -> str:

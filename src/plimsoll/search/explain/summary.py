@@ -49,7 +49,7 @@ def _of_found(evaluation: Evaluation, bests: Sequence[int | None]) -> str:
 def _removed(evaluation: Evaluation) -> list[tuple[int, int]]:
     """Return the clauses that remove hosts, with the number of these hosts: most first, then the nearest to success."""
     before, removed = evaluation.hosts.all, []
-    for number, left in enumerate(evaluation.left()):
+    for number, left in enumerate(evaluation.left):
         if count := (before & ~left).bit_count():
             removed.append((number, count))
         before = left

@@ -117,9 +117,8 @@ class Block:
         return np.where(amounts + taken <= np.minimum(self.free, units.max_unit), amounts, 0)
 
     def emptied(self) -> Block:
-        """Return a block without usage."""
-        capacity = self.inventory.capacity
-        return replace(self, free=np.where(capacity == ABSENT, self.free, capacity))
+        """Return a block without usage. Its free amounts are the capacities: no copy; ABSENT is negative too."""
+        return Block(self.inventory, self.inventory.capacity)
 
 
 @dataclass(slots=True, eq=False)

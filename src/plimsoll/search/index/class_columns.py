@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.values import with_fields
 from plimsoll.search.index import blocks as column_blocks
 from plimsoll.search.index.bitset import (
     NONE,
@@ -163,7 +164,7 @@ class ClassColumn:
         else:
             before = {**self._with_free_before, **before}
         blocks = _with_used(self.blocks, entries)
-        return replace(self, blocks=blocks, _with_free={}, _with_free_before=before, _changed=changed)
+        return with_fields(self, blocks=blocks, _with_free={}, _with_free_before=before, _changed=changed)
 
     def emptied(self) -> ClassColumn:
         """Return a column without usage."""

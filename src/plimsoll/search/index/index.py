@@ -18,6 +18,7 @@ from rpds import HashTrieMap
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import SHARING_TRAIT, Provider
+from plimsoll.domain.values import with_fields
 from plimsoll.search.index.bitset import NONE, Numbers, RowSet, numbers_of, rows_of
 from plimsoll.search.index.class_columns import ClassColumn
 from plimsoll.search.index.table import Table
@@ -87,7 +88,7 @@ class Index:
                 if used != had.get(name, 0) and name in after.inventories:
                     used_by_class[name][row] = used
         columns = {name: self._class_columns[name].with_used(used) for name, used in used_by_class.items()}
-        return replace(
+        return with_fields(
             self, table=self.table.replaced(providers), _class_columns={**self._class_columns, **columns}
         )
 

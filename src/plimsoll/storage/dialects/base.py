@@ -78,6 +78,9 @@ class Dialect(Protocol):
     def select_in(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """Return the rows of a query with `IN (...)` for these values, without the overhead of SQLAlchemy."""
 
+    def select(self, statement: Statement) -> list[Any]:
+        """Return the rows of a query, without the overhead of SQLAlchemy. Its columns are numbers and texts."""
+
     @property
     def commits_in_background(self) -> bool:
         """Whether this process can run other requests while the database writes and commits a transaction."""

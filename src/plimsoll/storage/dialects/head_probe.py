@@ -36,7 +36,8 @@ class HeadProbe:
 
     def start(self) -> int:
         """Send the query if that is possible without waiting. Return the number of the query to `wait_for`."""
-        if self._lock.acquire(False):
+        # Under gevent an attempt to take a lock that is held switches to other greenlets.
+        if not self._lock.locked() and self._lock.acquire(False):
             try:
                 if self._connection is not None and not self._is_pending:
                     self._send()

@@ -220,9 +220,7 @@ class MySQL(ServerDialect):
 
     def execute_message(self, connection: Any, message: str) -> list[list[Any]]:
         if self._protocol is not None:
-            results: list[list[Any]] = self._protocol.execute_message(
-                connection, message, self._runtime.yield_now
-            )
+            results: list[list[Any]] = self._protocol.execute_message(connection, message, self._runtime)
             return results
         with contextlib.closing(connection.cursor()) as cursor:
             cursor.execute(message)
@@ -239,7 +237,7 @@ class MySQL(ServerDialect):
 
     def receive_head(self, connection: Any) -> Sequence[Any]:
         if self._protocol is not None:
-            rows = self._protocol.receive_results(connection, self._runtime.yield_now)[-1]
+            rows = self._protocol.receive_results(connection, self._runtime)[-1]
         else:
             rows = self.execute_query(connection, Statement(QUERY))
         row: Sequence[Any] = rows[0]

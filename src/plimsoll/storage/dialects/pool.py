@@ -9,9 +9,9 @@ takes to decide.
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Iterator
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from sqlalchemy import Connection, Dialect, Engine, PoolProxiedConnection
@@ -30,9 +30,19 @@ class Role:
         self.set_up = set_up
         """Configures a new connection of the driver."""
         self.max_idle = max_idle
-        self.free = None if max_open is None else threading.Semaphore(max_open)
-        """Counts the connections that may still be lent. None if there is no limit."""
+        self.free = None if max_open is None else _filled_queue(max_open)
+        """One element for each connection that may still be lent. None if there is no limit.
+
+        Not a semaphore of `threading`: under gevent each release of one switches to other greenlets.
+        """
         self.idle: list[PooledConnection] = []  # `pop` and `append` are atomic
+
+
+def _filled_queue(size: int) -> SimpleQueue[None]:
+    queue: SimpleQueue[None] = SimpleQueue()
+    for _ in range(size):
+        queue.put(None)
+    return queue
 
 
 class PooledConnection:
@@ -110,8 +120,11 @@ class ConnectionPool:
     @contextlib.contextmanager
     def connection(self, role: Role) -> Iterator[PooledConnection]:
         """Lend a connection for a `with` block. It is closed afterwards unless the block sets `is_clean`."""
-        if role.free is not None and not role.free.acquire(timeout=self._timeout):
-            raise Busy("All connections of this process to the database are in use.")
+        if role.free is not None:
+            try:
+                role.free.get(timeout=self._timeout)
+            except Empty:
+                raise Busy("All connections of this process to the database are in use.") from None
         try:
             pooled = self._take(role)
             try:
@@ -128,7 +141,7 @@ class ConnectionPool:
                     pooled.close()
         finally:
             if role.free is not None:
-                role.free.release()
+                role.free.put(None)
 
     def open(self, role: Role) -> PooledConnection:
         """Open a connection that does not become part of the pool. The caller closes it."""

@@ -198,6 +198,16 @@ class ServerDialect(ABC):
             pooled.is_clean = True
             return rows
 
+    def select(self, statement: Statement) -> list[Any]:
+        self._ensure_started()
+        with self._pool.connection(self._pool.readers) as pooled:
+            try:
+                (rows,) = self.sender.run(pooled.driver, (statement,))
+            except self._driver_error as error:
+                raise as_sqlalchemy_error(error, pooled.dialect) from error
+            pooled.is_clean = True
+            return rows
+
     @contextlib.contextmanager
     def transaction(self, expected: Head | None = None) -> Iterator[Transaction]:
         self._ensure_started()

@@ -156,8 +156,11 @@ class SQLite:
         return self.transaction()
 
     def select_in(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        return self.select(query(self._engine.dialect, sql, values))
+
+    def select(self, statement: Statement) -> list[Any]:
         with self._pool.connection(self._pool.readers) as pooled:
-            rows = self._run(pooled, query(pooled.dialect, sql, values))
+            rows = self._run(pooled, statement)
             pooled.is_clean = True
             return rows
 

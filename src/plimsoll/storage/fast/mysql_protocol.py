@@ -3,13 +3,14 @@
 """Sends messages of statements to a MySQL server and reads the results, on a connection of PyMySQL.
 
 PyMySQL makes an object of every packet and of every column of every result, which takes longer than the server needs
-for the query. Here packets are parsed in the receive buffer. Only the column types of our statements are supported:
+for the query. Here packets are cut out of the receive buffer. Only the column types of our statements are supported:
 integers, texts and times. Errors are raised as PyMySQL raises them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Generator, Iterator
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -18,6 +19,8 @@ from pymysql import err
 from pymysql.connections import Connection
 from pymysql.constants import COMMAND, CR, FIELD_TYPE, SERVER_STATUS
 
+from plimsoll.runtime.base import Runtime
+
 _OK, _NULL, _END, _ERROR = 0x00, 0xFB, 0xFE, 0xFF
 _MAX_END_PACKET = 9
 """Bytes. A longer packet with the same first byte is a row."""
@@ -25,6 +28,7 @@ _MAX_PACKET = 0xFFFFFF
 _RECEIVE_BYTES = 1 << 14
 _ROWS_PER_YIELD = 500
 """Rows that are read before a pause, in which other requests run."""
+_HEADER = struct.Struct("<I")
 _QUERY = bytes((COMMAND.COM_QUERY,))
 _MORE = SERVER_STATUS.SERVER_MORE_RESULTS_EXISTS
 
@@ -48,30 +52,40 @@ _READERS: dict[int, Callable[[bytes], Any]] = {
 
 
 def execute_message(
-    connection: Connection[Any], message: str, pause: Callable[[], None]
+    connection: Connection[Any], message: str, runtime: Runtime
 ) -> list[list[tuple[Any, ...]]]:
-    """Run a message of statements. Return the rows of each statement; the first error is raised and ends it.
-
-    Calls `pause` after each few hundred rows.
-    """
+    """Run a message of statements. Return the rows of each statement; the first error is raised and ends it."""
     send_message(connection, message)
-    return receive_results(connection, pause)
+    return receive_results(connection, runtime)
 
 
 def send_message(connection: Connection[Any], message: str) -> None:
     """Send a message of statements without waiting for its results."""
-    _Stream(connection).send(message.encode())
+    socket = _socket(connection)
+    content = _QUERY + message.encode()
+    # A packet of maximal length is followed by another one, which may be empty.
+    for number, at in enumerate(range(0, len(content) + 1, _MAX_PACKET)):
+        packet = _frame_packet(number, content[at : at + _MAX_PACKET])
+        try:
+            sent = socket.send(packet)
+            if sent < len(packet):
+                socket.sendall(packet[sent:])
+        except OSError as error:
+            raise _lost(connection, CR.CR_SERVER_GONE_ERROR, error) from error
 
 
-def receive_results(connection: Connection[Any], pause: Callable[[], None]) -> list[list[tuple[Any, ...]]]:
-    """Return the rows of each statement of the message that was sent."""
-    stream = _Stream(connection)
-    results, status = [], _MORE
-    while status & _MORE:
-        rows, status = _read_result(stream, pause)
-        results.append(rows)
-    stream.finish(status)
-    return results
+def receive_results(connection: Connection[Any], runtime: Runtime) -> list[list[tuple[Any, ...]]]:
+    """Return the rows of each statement of the message that was sent. Yields after each few hundred rows."""
+    packets = _packets(connection, runtime)
+    try:
+        results, status = [], _MORE
+        while status & _MORE:
+            rows, status = _read_result(packets, runtime.yield_now)
+            results.append(rows)
+        connection.server_status = status
+        return results
+    finally:
+        packets.close()
 
 
 def quote(connection: Connection[Any]) -> Callable[[str], str]:
@@ -91,23 +105,29 @@ def _quoted_without_backslashes(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _read_result(stream: _Stream, pause: Callable[[], None]) -> tuple[list[tuple[Any, ...]], int]:
+def _read_result(packets: Iterator[bytes], pause: Callable[[], None]) -> tuple[list[tuple[Any, ...]], int]:
     """Return the rows of one statement, and the server status after it."""
-    packet = stream.read_packet()
-    if packet[0] == _OK:
+    packet = next(packets)
+    count = packet[0]
+    if count == _OK:
         _, at = _read_integer(packet, 1)
         _, at = _read_integer(packet, at)
         return [], packet[at] | packet[at + 1] << 8
-    readers = [_READERS[stream.read_packet()[-6]] for _ in range(packet[0])]
-    stream.read_packet()  # the end of the columns
+    if count == _ERROR:
+        err.raise_mysql_exception(packet)
+    readers = [_READERS[next(packets)[-6]] for _ in range(count)]
+    next(packets)  # the end of the columns
     rows: list[tuple[Any, ...]] = []
-    while True:
-        packet = stream.read_packet()
-        if packet[0] == _END and len(packet) < _MAX_END_PACKET:
-            return rows, packet[3] | packet[4] << 8
+    for packet in packets:
+        if packet[0] >= _END:
+            if packet[0] == _ERROR:
+                err.raise_mysql_exception(packet)
+            if len(packet) < _MAX_END_PACKET:
+                break
         rows.append(_row(packet, readers))
         if not len(rows) % _ROWS_PER_YIELD:
             pause()
+    return rows, packet[3] | packet[4] << 8
 
 
 def _row(packet: bytes, readers: list[Callable[[bytes], Any]]) -> tuple[Any, ...]:
@@ -140,71 +160,73 @@ def _frame_packet(number: int, content: bytes) -> bytes:
     return (len(content) | number << 24).to_bytes(4, "little") + content
 
 
-class _Stream:
-    """Packets to and from the server: one message and its results."""
+def _packets(connection: Connection[Any], runtime: Runtime) -> Generator[bytes]:
+    """Yield the packets of the results, without end.
 
-    __slots__ = ("_at", "_buffer", "_connection", "_socket")
+    If it is closed before all received bytes were used, it closes the connection: the next results would be out of step.
+    """
+    _wait_for_input(connection, runtime)
+    buffer, at = _receive(connection, b"", 4), 0
+    long_packet = b""
+    try:
+        while True:
+            try:
+                (header,) = _HEADER.unpack_from(buffer, at)
+            except struct.error:
+                buffer, at = _receive(connection, buffer[at:], 4), 0
+                continue
+            length = header & _MAX_PACKET  # the fourth byte is the sequence number
+            begin, at = at + 4, at + 4 + length
+            if at > len(buffer):
+                buffer, begin, at = _receive(connection, buffer[begin:], length), 0, length
+            if length == _MAX_PACKET:
+                long_packet += buffer[begin:at]
+            elif long_packet:
+                packet, long_packet = long_packet + buffer[begin:at], b""
+                yield packet
+            else:
+                yield buffer[begin:at]
+    finally:
+        if at < len(buffer):
+            connection._force_close()
 
-    def __init__(self, connection: Connection[Any]) -> None:
-        self._connection = connection
-        self._socket = connection._sock
-        if self._socket is None:
-            raise err.InterfaceError(0, "")
-        if self._socket.gettimeout() != connection._read_timeout:
-            self._socket.settimeout(connection._read_timeout)
-        self._buffer = b""
-        self._at = 0
 
-    def send(self, message: bytes) -> None:
-        content = _QUERY + message
-        # A packet of maximal length is followed by another one, which may be empty.
-        for number, at in enumerate(range(0, len(content) + 1, _MAX_PACKET)):
-            self._write(_frame_packet(number, content[at : at + _MAX_PACKET]))
+def _wait_for_input(connection: Connection[Any], runtime: Runtime) -> None:
+    """Wait for the first bytes of the results: a receive before them would fail at first, and wait at a higher cost."""
+    socket, seconds = _socket(connection), connection._read_timeout
+    if seconds is None or runtime.has_input(socket.fileno()):
+        return
+    try:
+        runtime.wait_for_input(socket.fileno(), seconds)
+    except OSError as error:
+        raise _lost(connection, CR.CR_SERVER_LOST, error) from error
 
-    def _write(self, packet: bytes) -> None:
-        try:
-            sent = self._socket.send(packet)
-            if sent < len(packet):
-                self._socket.sendall(packet[sent:])
-        except OSError as error:
-            raise self._lost(CR.CR_SERVER_GONE_ERROR, error) from error
 
-    def read_packet(self) -> bytes:
-        content = b""
-        length = _MAX_PACKET
-        while length == _MAX_PACKET:
-            if len(self._buffer) < self._at + 4:
-                self._fill(4)
-            length = int.from_bytes(self._buffer[self._at : self._at + 3], "little")
-            if len(self._buffer) < self._at + 4 + length:
-                self._fill(4 + length)
-            begin, self._at = self._at + 4, self._at + 4 + length
-            part = self._buffer[begin : self._at]
-            content = content + part if content else part
-        if content[0] == _ERROR:
-            err.raise_mysql_exception(content)
-        return content
+def _receive(connection: Connection[Any], received: bytes, count: int) -> bytes:
+    """Receive until there are at least `count` bytes, and return them with those that were `received` before."""
+    socket, parts = connection._sock, [received]
+    missing = count - len(received)
+    try:
+        while missing > 0:
+            parts.append(socket.recv(max(_RECEIVE_BYTES, missing)))
+            missing -= len(parts[-1])
+            if not parts[-1]:
+                raise _lost(connection, CR.CR_SERVER_LOST, "the server closed it")
+    except OSError as error:
+        raise _lost(connection, CR.CR_SERVER_LOST, error) from error
+    return b"".join(parts)
 
-    def finish(self, status: int) -> None:
-        """Record the server status after the last result. Closes the connection if the buffer has more bytes."""
-        self._connection.server_status = status
-        if self._at < len(self._buffer):  # more than the results: the next read would be out of step
-            self._connection._force_close()
 
-    def _fill(self, count: int) -> None:
-        """Wait until the buffer has at least this many unread bytes."""
-        parts = [self._buffer[self._at :]]
-        missing = count - len(parts[0])
-        try:
-            while missing > 0:
-                parts.append(self._socket.recv(max(_RECEIVE_BYTES, missing)))
-                missing -= len(parts[-1])
-                if not parts[-1]:
-                    raise self._lost(CR.CR_SERVER_LOST, "the server closed it")
-        except OSError as error:
-            raise self._lost(CR.CR_SERVER_LOST, error) from error
-        self._buffer, self._at = b"".join(parts), 0
+def _socket(connection: Connection[Any]) -> Any:
+    """Return the socket of a connection, with the timeout for results: PyMySQL sets others for its own calls."""
+    socket = connection._sock
+    if socket is None:
+        raise err.InterfaceError(0, "")
+    if socket.gettimeout() != connection._read_timeout:
+        socket.settimeout(connection._read_timeout)
+    return socket
 
-    def _lost(self, number: int, reason: object) -> err.OperationalError:
-        self._connection._force_close()
-        return err.OperationalError(number, f"Lost connection to the server ({reason})")
+
+def _lost(connection: Connection[Any], number: int, reason: object) -> err.OperationalError:
+    connection._force_close()
+    return err.OperationalError(number, f"Lost connection to the server ({reason})")

@@ -16,7 +16,8 @@ from sqlalchemy import Connection, Table, func, select, text
 from plimsoll.domain.database_semantics import DatabaseSemantics
 from plimsoll.storage import tables as t
 from plimsoll.storage.dialects.mysql import is_galera
-from plimsoll.storage.schema import migrate
+from plimsoll.storage.schema import migrate, upgrades
+from plimsoll.storage.schema.upgrades import UpgradeStep
 
 # A worker process of `plimsoll serve`, memory that it shares with no other process, measured with psutil's USS on
 # CPython 3.11: 72 MB without providers; 111 MB at 10,000 providers of 3 inventories each, all in use, and 122 MB
@@ -42,12 +43,13 @@ class ServerFacts:
 
 @dataclass(frozen=True, slots=True)
 class SchemaState:
-    """Revisions of the tables, and the error that `migrate.sync` would raise, if any."""
+    """Revisions of the tables, and what `migrate.sync` would do: the steps, or the error that it would raise."""
 
     revision: str | None
     own_revision: str | None
     is_empty: bool
     obstacle: str | None
+    steps: tuple[UpgradeStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +91,15 @@ def server(connection: Connection) -> ServerFacts:
 
 def schema(connection: Connection) -> SchemaState:
     """Apply the checks of `migrate.sync`, which changes nothing if they find an obstacle."""
+    steps: tuple[UpgradeStep, ...] = ()
     try:
         state = migrate.inspect_schema(connection)
-        is_empty = state.revision is None and migrate.has_no_rows(connection, state)
+        is_empty = migrate.is_empty(connection, state)
         if not is_empty:
-            migrate.require_head_revision(state)
+            steps = migrate.upgrade_steps(connection, state)
     except migrate.SchemaError as error:
         return SchemaState(None, None, is_empty=False, obstacle=str(error))
-    return SchemaState(state.revision, migrate.own_revision(connection), is_empty, obstacle=None)
+    return SchemaState(state.revision, migrate.own_revision(connection), is_empty, obstacle=None, steps=steps)
 
 
 def size(connection: Connection) -> Size:
@@ -142,7 +145,7 @@ def colliding_names(connection: Connection, semantics: DatabaseSemantics) -> lis
         (t.resource_providers, "name"),
         (t.resource_classes, "name"),
         (t.traits, "name"),
-        (t.consumer_types, "name"),
+        *([(t.consumer_types, "name")] if upgrades.has_consumer_types(connection) else []),
         (t.projects, "external_id"),
         (t.users, "external_id"),
     )

@@ -2,8 +2,8 @@
 
 """Migrate a database to the schema of this release, or raise a SchemaError that states the reason.
 
-An empty database gets the reference's tables and ours; a database of the reference at REFERENCE_HEAD gets only ours.
-Several processes may do this at once: the first one migrates, and the others find nothing to do.
+An empty database gets the reference's tables and ours; a database of the reference is upgraded to REFERENCE_HEAD and
+gets ours. Several processes may do this at once: the first one migrates, and the others find nothing to do.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import logging
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, delete, insert, inspect, select
+from sqlalchemy import Connection, Integer, delete, insert, inspect, literal_column, select, update
 
 from plimsoll.storage.database import Database
+from plimsoll.storage.schema import upgrades
+from plimsoll.storage.schema.upgrades import UpgradeStep
 from plimsoll.storage.tables import (
     OWN_HEAD,
     OWN_VERSION_TABLE,
@@ -26,6 +28,8 @@ from plimsoll.storage.tables import (
     reference_version,
 )
 
+LOG = logging.getLogger(__name__)
+
 _REFERENCE_RELEASE = "openstack-placement 16.0.0"
 
 _NEWER = (
@@ -33,18 +37,22 @@ _NEWER = (
     " A newer Plimsoll made it; run that release."
 )
 _OLDER = (
-    "The database is at revision {revision} of the Placement schema; Plimsoll takes over at {head}."
-    f" First run `placement-manage db sync` of {_REFERENCE_RELEASE} itself (not of plimsoll-as-placement), and its"
-    " `placement-manage db online_data_migrations`; then `plimsoll db sync`."
+    "The database {where} is at revision {revision} of the Placement schema; this release needs {head}. Run `plimsoll"
+    " db sync`, or set [placement_database]sync_on_startup = true."
+)
+_BLOCKED = (
+    "The database is at revision {revision} of the Placement schema and cannot be upgraded yet: {problems}. Run"
+    " `plimsoll db online_data_migrations`, then `plimsoll db sync`. Nothing was changed."
 )
 _UNKNOWN = (
     "The database is at revision {revision}, which is none of the Placement schema's up to {head}. Either it"
     f" belongs to another service, or to a Placement newer than {_REFERENCE_RELEASE}. Nothing was changed."
 )
 _UNVERSIONED = (
-    "The database has Placement's tables but no record of their revision. If they are those of"
-    f" {_REFERENCE_RELEASE}, run `plimsoll db stamp head`, then `plimsoll db sync`."
+    "The database has Placement's tables but no record of their revision. They look like those of revision {revision}"
+    "{origin}. If they are, run `plimsoll db stamp {revision}`, then `plimsoll db sync`."
 )
+_FIRST_ORIGIN = " (OpenStack Stein, or tables that were copied from nova's database)"
 _INCOMPLETE = (
     "The database is marked as revision {revision} of the Placement schema, but these tables are missing:"
     " {missing}. Restore it from a backup, or give Plimsoll an empty one."
@@ -70,19 +78,24 @@ class InspectedSchema:
 
     @property
     def missing(self) -> frozenset[str]:
-        return _reference_tables() - self.tables
+        """Tables that should exist at this revision."""
+        return upgrades.tables_at(self.revision) - self.tables
 
 
 def sync(db: Database) -> None:
-    """Create missing tables. Raise SchemaError, and change nothing, if the schema is unknown."""
+    """Create missing tables, upgrade old ones. Raise SchemaError, and change nothing, if the schema is unknown."""
     with db.change_schema() as transaction:
         connection = transaction.connection
         state = inspect_schema(connection)
-        if state.revision is None and has_no_rows(connection, state):
+        if is_empty(connection, state):
             reference.create_all(connection)
             _set_revision(connection, REFERENCE_HEAD)
         else:
-            require_head_revision(state)
+            for step in upgrade_steps(connection, state):
+                LOG.info("Upgrading the Placement schema to revision %s: %s", step.revision, step.summary)
+                upgrades.run(connection, step)
+                # One statement: without a transaction, two could leave no revision.
+                connection.execute(update(reference_version).values(version_num=step.revision))
         _upgrade_own(connection)
         transaction.commit()
 
@@ -101,18 +114,18 @@ def require_current(db: Database) -> None:
     """
     with db.read() as connection:
         state = inspect_schema(connection)
-        is_empty = state.revision is None and has_no_rows(connection, state)
-        if not is_empty:
-            require_head_revision(state)
+        empty = is_empty(connection, state)
+        if not empty and upgrade_steps(connection, state):
+            raise SchemaError(_OLDER.format(where=db.where, revision=state.revision, head=REFERENCE_HEAD))
         revision = own_revision(connection)
         if revision is not None and revision > OWN_HEAD:
             raise SchemaError(_NEWER.format(revision=revision))
-        if is_empty or revision != OWN_HEAD:
+        if empty or revision != OWN_HEAD:
             raise SchemaError(_NOT_SYNCED.format(where=db.where))
 
 
 def has_reference_tables(db: Database) -> bool:
-    """True if all tables of the reference exist."""
+    """True if all tables of the reference exist, as of the recorded revision."""
     with db.read() as connection:
         return not inspect_schema(connection).missing
 
@@ -144,28 +157,38 @@ def inspect_schema(connection: Connection) -> InspectedSchema:
     return InspectedSchema(_revision(connection), frozenset(inspect(connection).get_table_names()))
 
 
-def _reference_tables() -> frozenset[str]:
-    return frozenset(reference.tables) - {REFERENCE_VERSION_TABLE}
+def is_empty(connection: Connection, state: InspectedSchema) -> bool:
+    """True if Placement's tables have no rows, or do not exist. An interrupted `sync` can leave empty tables.
+
+    Tables of an older release count as rows: they must be upgraded, and their revision is not recorded.
+    """
+    if state.revision is not None:
+        return False
+    found = state.tables & upgrades.tables_at(REFERENCE_HEAD)
+    if "consumers" in found and not upgrades.has_consumer_types(connection):
+        return False
+    one = select(literal_column("1", Integer)).limit(1)
+    return all(connection.execute(one.select_from(reference.tables[name])).first() is None for name in found)
 
 
-def has_no_rows(connection: Connection, state: InspectedSchema) -> bool:
-    """True if the reference's tables are empty or missing. An interrupted `sync` can leave empty tables."""
-    tables = (reference.tables[name] for name in state.tables & _reference_tables())
-    return all(connection.execute(select(table).limit(1)).first() is None for table in tables)
-
-
-def require_head_revision(state: InspectedSchema) -> None:
-    match state.revision:
-        case str(revision) if revision == REFERENCE_HEAD:
-            if state.missing:
-                missing = ", ".join(sorted(state.missing))
-                raise SchemaError(_INCOMPLETE.format(revision=revision, missing=missing))
-        case str(revision) if revision in REFERENCE_REVISIONS:
-            raise SchemaError(_OLDER.format(revision=revision, head=REFERENCE_HEAD))
-        case str(revision):
-            raise SchemaError(_UNKNOWN.format(revision=revision, head=REFERENCE_HEAD))
-        case None:
-            raise SchemaError(_UNVERSIONED)
+def upgrade_steps(connection: Connection, state: InspectedSchema) -> tuple[UpgradeStep, ...]:
+    """Return the steps to the schema of this release. Raise SchemaError if `sync` would refuse this database."""
+    revision = state.revision
+    if revision is None:
+        guess = upgrades.guess_revision(connection)
+        origin = _FIRST_ORIGIN if guess == upgrades.FIRST else ""
+        raise SchemaError(_UNVERSIONED.format(revision=guess, origin=origin))
+    if revision not in REFERENCE_REVISIONS:
+        raise SchemaError(_UNKNOWN.format(revision=revision, head=REFERENCE_HEAD))
+    if state.missing:
+        missing = ", ".join(sorted(state.missing))
+        raise SchemaError(_INCOMPLETE.format(revision=revision, missing=missing))
+    steps = upgrades.steps_from(revision)
+    counts = ((step.count_obstacles(connection), step.obstacle) for step in steps)
+    problems = " and ".join(f"{count:,} {obstacle}" for count, obstacle in counts if count)
+    if problems:
+        raise SchemaError(_BLOCKED.format(revision=revision, problems=problems))
+    return steps
 
 
 def _revision(connection: Connection) -> str | None:

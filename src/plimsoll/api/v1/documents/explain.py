@@ -76,10 +76,36 @@ _OBSTACLE = object_schema(
 )
 _HOST = object_schema(uuid=UUID, name=_TEXT, obstacles={"type": "array", "items": _OBSTACLE})
 
+_NULLABLE_TEXT: dict[str, Any] = {"type": ["string", "null"]}
+_ENDED_BY = object_schema(
+    revision=REVISION | {"description": "The revision right after the change"},
+    time={"type": "string", "format": "date-time"},
+    request_id=_NULLABLE_TEXT,
+    global_request_id=_NULLABLE_TEXT,
+    user=_NULLABLE_TEXT,
+    project=_NULLABLE_TEXT,
+    operation=_TEXT | {"description": "A stable word for programs"},
+    providers={"type": "array", "items": object_schema(uuid=UUID, name=_NULLABLE_TEXT)},
+    more_providers=_COUNT,
+    consumers={"type": "array", "items": UUID},
+    more_consumers=_COUNT,
+)
+_SINCE_WHEN = object_schema(
+    revision={"anyOf": [REVISION, {"type": "null"}]},
+    time=_NULLABLE_TEXT | {"description": "Of the change; null if no change could be undone"},
+    exact={
+        "type": "boolean",
+        "description": "True: there were candidates before the change `ended_by`. False: for at least as long",
+    },
+    complete={"type": "boolean", "description": "False: there was not enough time for the whole change log"},
+    text=_TEXT,
+    ended_by={"anyOf": [_ENDED_BY, {"type": "null"}]},
+)
+
 EXPLANATION = Document(
     "Explanation",
     object_schema(
-        {"provider": _HOST},
+        {"provider": _HOST, "since_when": _SINCE_WHEN},
         revision=REVISION,
         candidates=_COUNT,
         is_complete={"type": "boolean"},

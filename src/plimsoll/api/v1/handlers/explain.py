@@ -6,14 +6,18 @@ from __future__ import annotations
 
 from plimsoll.api.placement.errors import Refused, problem_of
 from plimsoll.api.placement.queries.candidates import candidates_request
+from plimsoll.api.placement.queries.query import parse_query
 from plimsoll.api.placement.request import accepted
+from plimsoll.api.v1.as_of import AT
 from plimsoll.api.v1.documents import explain as documents
+from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.request import REFUSALS_AS_OF, V1Request
 from plimsoll.api.v1.response import JSON, TEXT, V1Response
 from plimsoll.api.v1.route import Parameter, Route
 from plimsoll.api.v1.views import explain as views
 from plimsoll.api.v1.views import explain_text
 from plimsoll.api.v1.views.make_room import ShownRooms
+from plimsoll.api.v1.views.since_when import ShownSinceWhen
 from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
 from plimsoll.domain.world import World
 from plimsoll.http.problems import BAD_PARAMETER, Problem
@@ -23,13 +27,18 @@ from plimsoll.search.explain.suspects import near_names
 from plimsoll.service import candidates
 from plimsoll.service.explain import Suggestions, explain_search, suggest
 from plimsoll.service.make_room import Rooms, find_rooms
+from plimsoll.service.since_when import since_when
 
+_NO_MOVES_IN_THE_PAST = "make_room cannot be combined with at: the change log has no list of the consumers that each provider had then."
 VERDICT_HEADER = "plimsoll-verdict"
 """With which an explanation as text carries its verdict."""
 
 
 def show(call: V1Request) -> V1Response:
     request = candidates_request(call.candidates_query, call.version)
+    is_past = "at" in call.values
+    if is_past and parse_query(call.query_string).all("make_room") and call.values["make_room"]:
+        raise Problem(400, _NO_MOVES_IN_THE_PAST, BAD_PARAMETER)
     named = call.values.get("provider")
     provider = None if named is None else call.provider_named(named)
     # Which consumers are shown depends on the caller's project.
@@ -56,9 +65,15 @@ def show(call: V1Request) -> V1Response:
         outcome = suggest(call.placement, request, explained, permit.pause, permit.is_client_gone)
         suggestions = accepted(outcome)
     rooms = Rooms()
-    if call.values["make_room"] and explained.verdict == Verdict.NOT_NOW:
+    if is_past and explained.verdict == Verdict.NOT_NOW:
+        rooms = Rooms(is_complete=False)
+    elif call.values["make_room"] and explained.verdict == Verdict.NOT_NOW:
         rooms = accepted(find_rooms(call.placement, request, permit.pause, permit.is_client_gone))
     snapshot = call.placement.snapshot()
+    since = None
+    if call.values["since_when"] and explained.verdict != Verdict.FOUND:
+        found_since = since_when(call.placement, request, permit.pause, permit.is_client_gone)
+        since = ShownSinceWhen(found_since, snapshot.world, project)
     answer = views.Answer(
         snapshot.revision,
         call.candidates_query,
@@ -66,10 +81,13 @@ def show(call: V1Request) -> V1Response:
         explained,
         suggestions,
         ShownRooms(rooms, snapshot.world, project),
+        since,
     )
     headers = ((VERDICT_HEADER, str(explained.verdict)),)
     body = explain_text.text(answer).encode() if call.format == TEXT else views.explanation(answer)
     is_final = explained.is_complete and suggestions.is_complete and not rooms.is_cut_short
+    if since is not None and not since.found.is_exact:
+        is_final = False  # later there may be less of the log, or more time
     return V1Response(body, content_type=call.format, etag=etag if is_final else None, headers=headers)
 
 
@@ -118,10 +136,18 @@ ROUTES = (
                 "relax", "Whether to search for changes of the query that would give candidates.", _SWITCH
             ),
             Parameter(
-                "make_room", "Whether to search for consumers that could be moved to make room.", _SWITCH
+                "make_room",
+                "Whether to search for consumers that could be moved to make room. Not with `at`.",
+                _SWITCH,
             ),
+            Parameter(
+                "since_when",
+                "Whether to search, if there are no candidates, for the change after which there were none.",
+                {"type": "boolean", "default": False},
+            ),
+            AT,
         ),
-        returns={200: documents.EXPLANATION, 404: None},
+        returns={200: documents.EXPLANATION, 404: None, 410: GONE},
         formats=(JSON, TEXT),
         candidates_query=True,
     ),

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from plimsoll.api.placement.queries.candidates import candidates_request
 from plimsoll.api.placement.request import accepted
+from plimsoll.api.v1.as_of import AT
 from plimsoll.api.v1.documents import fit as documents
+from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import V1Response
 from plimsoll.api.v1.route import Route
@@ -40,7 +42,8 @@ ROUTES = (
             " `openstack-api-version`, the newest without it. A query that the Placement API refuses is refused alike."
             " `limit` has no effect."
         ),
-        returns={200: documents.FIT},
+        parameters=(AT,),
+        returns={200: documents.FIT, 410: GONE},
         candidates_query=True,
     ),
 )

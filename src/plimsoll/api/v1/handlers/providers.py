@@ -9,7 +9,9 @@ from typing import Any
 from plimsoll.api.placement.microversion import HIGHEST
 from plimsoll.api.placement.queries import conditions
 from plimsoll.api.placement.request import accepted
+from plimsoll.api.v1.as_of import AT
 from plimsoll.api.v1.documents import providers as documents
+from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.lists import list_response
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
@@ -105,6 +107,7 @@ PARAMETERS = (
         "`next` of the page before this one.",
         {"type": "string", "pattern": "^[0-9]+$", "maxLength": 18},
     ),
+    AT,
 )
 
 ROUTES = (
@@ -116,7 +119,7 @@ ROUTES = (
         summary="List providers with everything about them",
         description="In the order of their creation. All conditions must be met.",
         parameters=PARAMETERS,
-        returns={200: documents.PROVIDERS},
+        returns={200: documents.PROVIDERS, 410: GONE},
         formats=(JSON, NDJSON),
     ),
     Route(
@@ -126,6 +129,7 @@ ROUTES = (
         rule="plimsoll:providers:show",
         summary="Show a provider with everything about it",
         description="The provider is given by its uuid or its name.",
-        returns={200: documents.PROVIDER},
+        parameters=(AT,),
+        returns={200: documents.PROVIDER, 410: GONE},
     ),
 )

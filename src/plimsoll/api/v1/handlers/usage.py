@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from plimsoll.api.v1.as_of import AT
+from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.documents.usage import GROUPINGS, OF_OWNERS, USAGE
 from plimsoll.api.v1.lists import list_response
 from plimsoll.api.v1.owners import visible_project
@@ -95,8 +97,9 @@ ROUTES = (
                 "limit", "The largest number of groups. Without it: all.", {"type": "integer", "minimum": 1}
             ),
             Parameter("after", "`next` of the page before this one.", {"type": "string", "maxLength": 255}),
+            AT,
         ),
-        returns={200: USAGE},
+        returns={200: USAGE, 410: GONE},
         formats=(JSON, NDJSON),
     ),
 )

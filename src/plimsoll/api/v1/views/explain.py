@@ -10,6 +10,7 @@ import orjson
 
 from plimsoll.api.v1.views.make_room import ShownRooms
 from plimsoll.api.v1.views.relax import exclusion, relaxation
+from plimsoll.api.v1.views.since_when import ShownSinceWhen
 from plimsoll.domain.values import unhashable_value
 from plimsoll.search.explain.explanation import Clause, Explanation, HostStory, Obstacle
 from plimsoll.search.request import CandidatesRequest
@@ -26,6 +27,7 @@ class Answer:
     explained: Explanation
     suggestions: Suggestions
     rooms: ShownRooms
+    since_when: ShownSinceWhen | None = None
 
 
 def explanation(answer: Answer) -> bytes:
@@ -48,6 +50,8 @@ def explanation(answer: Answer) -> bytes:
         "make_room": answer.rooms.documents(),
         "make_room_is_complete": answer.rooms.rooms.is_complete,
     }
+    if answer.since_when is not None:
+        document["since_when"] = answer.since_when.document()
     if explained.host is not None:
         document["provider"] = _host(explained.host)
     return orjson.dumps(document)

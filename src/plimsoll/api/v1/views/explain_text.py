@@ -39,6 +39,9 @@ def _lines(answer: Answer) -> Iterator[str]:
     at_least = "" if explained.is_complete else "at least "
     yield f"Candidates  {at_least}{explained.candidates}, on {explained.hosts_with_candidates} of {explained.hosts} hosts"
     yield f"Revision    {answer.revision}"
+    if answer.since_when is not None:
+        yield ""
+        yield from _wrapped(answer.since_when.text())
     if explained.host is not None:
         yield ""
         yield from _story(explained.host)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The fleet: its numbers are those of the API, its map has every host, and a claim made elsewhere appears."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playwright.sync_api import expect
+
+from plimsoll.demo.sender import Sender
+from tests.browser.visit import Visit
+
+
+def usage(sender: Sender) -> dict[str, dict[str, Any]]:
+    resources: dict[str, dict[str, Any]] = sender.require("GET", "/plimsoll/v1/usage")["groups"][0][
+        "resources"
+    ]
+    return resources
+
+
+def shown(visit: Visit, name: str, figure: str, place: int = 0) -> int:
+    cell = visit.page.locator(f'tr[data-class="{name}"] [data-figure="{figure}"] [data-raw]').nth(place)
+    return visit.raw(cell)
+
+
+def test_the_numbers_equal_those_of_the_api(visit: Visit, sender: Sender) -> None:
+    page = visit.open()
+    page.get_by_role("button", name=re.compile("Show all")).click()
+    expected = usage(sender)
+    rows = page.locator("tr[data-class]")
+    assert rows.count() == len(expected)
+    for name, figures in expected.items():
+        assert shown(visit, name, "used") == figures["used"], name
+        assert shown(visit, name, "used", 1) == figures["capacity"], name
+        assert shown(visit, name, "free") == figures["free"], name
+        if figures["largest"]:
+            assert shown(visit, name, "largest") == figures["largest"], name
+        if figures["reserved"]:
+            assert shown(visit, name, "reserved") == figures["reserved"], name
+
+
+def test_the_map_has_every_root_provider(visit: Visit, sender: Sender) -> None:
+    page = visit.open()
+    providers = sender.require("GET", "/plimsoll/v1/providers?fields=parent")["providers"]
+    roots = sum(1 for each in providers if each["parent"] is None)
+    maps = page.locator("canvas[data-testid=heatmap]")
+    expect(maps.first).to_be_visible()
+    hosts = [int(maps.nth(place).get_attribute("data-hosts") or 0) for place in range(maps.count())]
+    assert sum(hosts) == roots
+
+
+def test_a_claim_made_elsewhere_appears_without_a_reload(visit: Visit, sender: Sender) -> None:
+    visit.open()
+    page = visit.page
+    before = shown(visit, "VCPU", "used")
+    found = sender.require("GET", "/allocation_candidates?resources=VCPU:2,MEMORY_MB:2048&limit=1")
+    allocations = found["allocation_requests"][0]["allocations"]
+    consumer = "c1a1a1a1-0000-4000-8000-000000000001"
+    body = {
+        "allocations": allocations,
+        "project_id": "browser",
+        "user_id": "ada",
+        "consumer_type": "INSTANCE",
+        "consumer_generation": None,
+    }
+    loads = len([each for each in visit.requests if each.is_navigation_request()])
+    sender.require("PUT", f"/allocations/{consumer}", body)
+    try:
+        used = page.locator('tr[data-class="VCPU"] [data-figure="used"] [data-raw]').first
+        expect(used).to_have_attribute("data-raw", str(before + 2))
+    finally:
+        sender.require("DELETE", f"/allocations/{consumer}")
+    expect(used).to_have_attribute("data-raw", str(before))
+    assert len([each for each in visit.requests if each.is_navigation_request()]) == loads
+
+
+def test_the_first_load_is_small(visit: Visit) -> None:
+    """Scripts, styles, fonts and the page, as they are sent: compressed."""
+    visit.open()
+    total = 0
+    for request in visit.requests:
+        response = request.response()
+        if response is not None and "/console/" in request.url:
+            total += int(response.header_value("content-length") or 0)
+    assert 10_000 < total < 150_000
+
+
+def test_the_heat_map_is_used_with_the_keyboard(visit: Visit) -> None:
+    page = visit.open()
+    page.locator("canvas[data-testid=heatmap]").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    visit.shows("provider")
