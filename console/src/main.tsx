@@ -11,9 +11,11 @@ import { loadSession } from "./api/session";
 import { App } from "./app";
 import { startLive } from "./data/live";
 import { startMoment } from "./data/moment";
+import { startListKeys } from "./lib/list-keys";
 import { startTheme } from "./lib/theme";
 
 startTheme();
+startListKeys();
 startMoment();
 const root = document.getElementById("app");
 if (root !== null) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What holds for every view: heading and title, accessibility, names that stay text, links and the back button.
+"""Checks of every view: heading and title, accessibility, names that stay text, links and the back button.
 
 Each view is opened in light, dark and on a phone, and a picture of it is written to `var/pictures`, or to the directory
 that PLIMSOLL_PICTURES names.

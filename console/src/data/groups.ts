@@ -10,6 +10,7 @@ export interface HostGroup {
   /** The aggregate or the trait; null for the hosts without any, or for all. */
   key: string | null;
   hosts: Host[];
+  /** The sums of the group; empty for the group of all hosts, whose sums are those of the fleet. */
   load: Load;
 }
 
@@ -25,7 +26,7 @@ export const MOST_GROUPS = 60;
 
 export function groupHosts(fleet: Fleet, by: GroupBy): Grouping {
   if (by === "nothing") {
-    return { groups: [{ key: null, hosts: fleet.hosts, load: sumOf(fleet.hosts) }], more: 0, onAll: [] };
+    return { groups: [{ key: null, hosts: fleet.hosts, load: new Map() }], more: 0, onAll: [] };
   }
   const groups = new Map<string, Host[]>();
   const without: Host[] = [];

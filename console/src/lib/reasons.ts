@@ -29,3 +29,34 @@ const WORDS: Readonly<Record<string, string>> = {
 export function reasonWords(reason: string): string {
   return WORDS[reason] ?? reason;
 }
+
+/** The same, as a reason why nothing was found. */
+const FAILURES: Readonly<Record<string, string>> = {
+  root_required: "the root lacks a trait",
+  root_forbidden: "the root has a forbidden trait",
+  in_tree: "not in the tree",
+  required: "a required trait is missing",
+  forbidden: "a forbidden trait is there",
+  member_of: "outside the aggregates",
+  not_member_of: "in a forbidden aggregate",
+  no_condition: "a group asks nothing",
+  no_inventory: "the class is missing",
+  sharing: "the class is missing, and not shared",
+  min_unit: "less than min_unit",
+  max_unit: "more than max_unit at a time",
+  step_size: "no multiple of step_size",
+  capacity: "too small, even if empty",
+  used: "too little is free",
+  one_provider: "not all on one provider",
+  isolate: "too few providers for isolated groups",
+  groups_capacity: "no room for all groups together",
+  one_per_tree: "not one provider of a tree",
+  traits_together: "required traits not together",
+  same_subtree: "not in one subtree",
+  rules_together: "the rules exclude each other",
+  unknown: "not found out in time",
+};
+
+export function failureWords(reason: string): string {
+  return FAILURES[reason] ?? "";
+}

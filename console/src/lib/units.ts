@@ -24,6 +24,9 @@ function kindOf(resourceClass: string): Kind {
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
+const oneDigit = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const twoDigits = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+
 /** A number with separators of thousands. */
 export function number(value: number): string {
   return whole.format(value);
@@ -32,8 +35,8 @@ export function number(value: number): string {
 /** Three significant digits at least, no trailing zeros: 1.5, 12.3, 128, 1,024. */
 function short(value: number): string {
   const size = Math.abs(value);
-  const digits = size >= 100 || Number.isInteger(value) ? 0 : size >= 10 ? 1 : 2;
-  return new Intl.NumberFormat("en", { maximumFractionDigits: digits }).format(value);
+  if (size >= 100 || Number.isInteger(value)) return whole.format(value);
+  return (size >= 10 ? oneDigit : twoDigits).format(value);
 }
 
 function scaled(value: number, units: readonly string[], step: number): string {

@@ -13,7 +13,7 @@ import { Id, Link, Time } from "./basics";
 export function Changes({ changes }: { changes: readonly Change[] }): JSX.Element {
   const [open, setOpen] = useState<string | null>(null);
   return (
-    <ol class="changes">
+    <ol class="changes" data-keys>
       {changes.map((change) => (
         <li key={change.revision} class={open === change.revision ? "open" : ""}>
           <button type="button" class="change" aria-expanded={open === change.revision} onClick={() => setOpen(open === change.revision ? null : change.revision)}>

@@ -20,7 +20,7 @@ export function ConsumerTable({ consumers, of, showProject = true }: { consumers
             <th scope="col">Created</th>
           </tr>
         </thead>
-        <tbody>
+        <tbody data-keys>
           {consumers.map((consumer) => (
             <tr key={consumer.uuid}>
               <td>

@@ -203,7 +203,7 @@ export function HeatMap(props: Props): JSX.Element {
       }}
       onBlur={() => point(null, "keyboard")}
       onKeyDown={(event) => {
-        const host = place.current === null ? undefined : hosts[place.current];
+        const host = hosts[place.current ?? 0];
         if (event.key === "Enter" && host !== undefined) {
           onOpen(host);
           return;

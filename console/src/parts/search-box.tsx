@@ -52,7 +52,7 @@ export function SearchBox(): JSX.Element {
   };
   const visible = open && text.trim() !== "";
   return (
-    <div class="search" role="search">
+    <div class="search" role="search" aria-label="Everything">
       <svg class="icon search-icon" viewBox="0 0 16 16" aria-hidden="true">
         <circle cx="7" cy="7" r="4.5" />
         <path d="m10.5 10.5 3.2 3.2" />

@@ -70,7 +70,7 @@ export function CandidateList({ candidates, query, total }: { candidates: Loaded
         <p class="quiet">No host can take it now.</p>
       ) : (
         <>
-          <ul class="candidates">
+          <ul class="candidates" data-keys>
             {list.slice(0, all ? undefined : FIRST).map(({ root, candidates: each }) => (
               <li key={root}>
                 <div class="candidate-host">

@@ -53,7 +53,7 @@ export function Funnel({ explanation, params }: { explanation: Explanation; para
             </th>
           </tr>
         </thead>
-        <tbody>
+        <tbody data-keys>
           {shown.map((clause) => (
             <ClauseRow
               key={clause.number}

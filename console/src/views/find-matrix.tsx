@@ -21,7 +21,7 @@ export function NearMisses({ explanation }: { explanation: Explanation }): JSX.E
           {plural(examples.length, "host")}, the nearest first{more > 0 ? `, of ${(more + examples.length).toLocaleString("en")} without candidates` : ""}
         </span>
       </div>
-      <div class="matrix-scroll" tabIndex={0} role="region" aria-labelledby="misses-title">
+      <div class="matrix-scroll" tabIndex={0} role="group" aria-label="Hosts by clauses">
         <table class="matrix">
           <thead>
             <tr>
@@ -29,7 +29,7 @@ export function NearMisses({ explanation }: { explanation: Explanation }): JSX.E
               {columns.map((clause) => (
                 <th key={clause.number} scope="col" title={`${clause.asked}: ${reasonWords(clause.reason)}`}>
                   <span class="matrix-number">#{clause.number}</span>
-                  <code>{clause.asked.replace(/^resources/, "").replace(/^=/, "")}</code>
+                  <small>{clause.resource_class ?? (clause.asked.split("=")[1] ?? "")}</small>
                   <small>{clause.reason}</small>
                 </th>
               ))}
@@ -38,7 +38,7 @@ export function NearMisses({ explanation }: { explanation: Explanation }): JSX.E
               </th>
             </tr>
           </thead>
-          <tbody>
+          <tbody data-keys>
             {examples.map((host) => {
               const failed = new Map(host.obstacles.map((obstacle) => [obstacle.clause, obstacle.text]));
               return (

@@ -17,7 +17,7 @@ export function Suggestions({ explanation, onQuery }: { explanation: Explanation
       {relax.length === 0 ? null : (
         <section class="panel" aria-labelledby="relax-title">
           <h2 id="relax-title">Changes that would give candidates</h2>
-          <ul class="relax">
+          <ul class="relax" data-keys>
             {relax.map((each) => (
               <li key={each.query}>
                 <button type="button" class="button" onClick={() => onQuery(each.query)} title={each.query}>

@@ -109,7 +109,7 @@ function CopyAs({ query }: { query: Query }): JSX.Element {
           openstack
         </CopyButton>
       )}
-      <CopyButton text={asPlacementPath(query)} label="Copy as a URL of the Placement API">
+      <CopyButton text={asPlacementPath(query)} label="Copy as a Placement URL">
         Placement URL
       </CopyButton>
     </>
@@ -167,8 +167,8 @@ function Results({
         </div>
       </section>
       <Suggestions explanation={why} onQuery={(text) => onQuery(parseQuery(text))} />
-      <div class="find-columns">
-        <CandidateList candidates={candidates} query={query} total={why.candidates} />
+      <div class={why.candidates === 0 ? "find-columns none" : "find-columns"}>
+        {why.candidates === 0 ? null : <CandidateList candidates={candidates} query={query} total={why.candidates} />}
         <Funnel explanation={why} params={params} />
       </div>
       <NearMisses explanation={why} />

@@ -74,7 +74,7 @@ export function FindingsPanel({ findings }: { findings: Findings }): JSX.Element
       </div>
       <div id="attention-list" role="tabpanel" aria-labelledby={`tab-${kind}`}>
         <p class="quiet about">{total === 0 ? TEXTS[kind].none : TEXTS[kind].about}</p>
-        <ul class="findings">
+        <ul class="findings" data-keys>
           {kind === "empty"
             ? findings.empty.slice(0, shown).map((host) => <EmptyRow key={host.uuid} host={host} />)
             : listOf(findings, kind)

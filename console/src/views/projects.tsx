@@ -104,7 +104,7 @@ function UsageTable({ groups, by, sort, onSort }: { groups: readonly ConsumerGro
             {classes.map((name) => sortable(name, name))}
           </tr>
         </thead>
-        <tbody>
+        <tbody data-keys>
           {shown.map((group) => (
             <tr key={group.group ?? ""} data-group={group.group ?? ""}>
               <th scope="row">

@@ -6,6 +6,7 @@ import type { JSX } from "preact";
 import type { UnplacedList } from "../api/types";
 import { headRevision } from "../data/live";
 import { useDocument } from "../data/resource";
+import { failureWords } from "../lib/reasons";
 import { plural } from "../lib/units";
 import { Failure, Link, Loading, Time } from "../parts/basics";
 import { Verdict } from "../parts/verdict";
@@ -31,12 +32,12 @@ export function RecentUnplaced(): JSX.Element {
       ) : list.value.unplaced.length === 0 ? (
         <p class="quiet about">Every search found candidates.</p>
       ) : (
-        <ul class="unplaced-short">
+        <ul class="unplaced-short" data-keys>
           {list.value.unplaced.map((entry) => (
             <li key={`${entry.project} ${entry.query} ${entry.microversion}`}>
               <Link to={`/find?${entry.query}`} title={entry.summary}>
                 <span class="unplaced-line">
-                  <Verdict verdict={entry.verdict} /> <code>{entry.reason}</code>
+                  <Verdict verdict={entry.verdict} /> <span title={entry.reason}>{failureWords(entry.reason) || entry.reason}</span>
                   <span class="quiet">
                     {plural(entry.searches, "search", "searches")}, <Time at={entry.last_at} />
                   </span>

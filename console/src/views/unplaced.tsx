@@ -10,7 +10,7 @@ import { usePages } from "../data/pages";
 import { useDocument } from "../data/resource";
 import { useParams } from "../lib/navigation";
 import { projectPath } from "../lib/paths";
-import { reasonWords } from "../lib/reasons";
+import { failureWords } from "../lib/reasons";
 import { number, plural } from "../lib/units";
 import { Empty, Failure, Id, Link, Loading, Select, Time } from "../parts/basics";
 import { Page } from "../parts/page";
@@ -40,6 +40,7 @@ function RequestForm({ initial, onSubmit }: { initial: string; onSubmit: (text: 
     <form
       class="panel ask"
       role="search"
+      aria-label="Request id"
       onSubmit={(event) => {
         event.preventDefault();
         const id = requestIdIn(text);
@@ -84,7 +85,7 @@ function OneRequest({ id }: { id: string }): JSX.Element {
     );
   }
   return (
-    <ul class="entries panel">
+    <ul class="entries panel" data-keys>
       {list.value.unplaced.map((entry) => (
         <Entry key={`${entry.query} ${entry.microversion}`} entry={entry} open />
       ))}
@@ -135,12 +136,12 @@ function Recent(): JSX.Element {
               <h2 id="reasons-title">Reasons</h2>
               <span class="quiet">the clause that alone excludes the most hosts</span>
             </div>
-            <ul class="reasons">
+            <ul class="reasons" data-keys>
               {ordered.map(([reason, entries]) => (
                 <li key={reason}>
                   <button type="button" aria-pressed={reason === chosen} onClick={() => setParams({ reason: reason === chosen ? null : reason })}>
                     <span class="reason-name">
-                      <code>{reason}</code> <span class="quiet">{reasonWords(reason) === reason ? "" : reasonWords(reason)}</span>
+                      <span>{failureWords(reason)}</span> <code class="quiet">{reason}</code>
                     </span>
                     <span class="reason-count">
                       {plural(searches(entries), "search", "searches")}
@@ -159,7 +160,7 @@ function Recent(): JSX.Element {
               <h2 id="searches-title">Searches</h2>
               <span class="quiet">the newest first</span>
             </div>
-            <ul class="entries">
+            <ul class="entries" data-keys>
               {shown.map((entry) => (
                 <Entry key={`${entry.project} ${entry.query} ${entry.microversion}`} entry={entry} />
               ))}
@@ -192,7 +193,9 @@ function Entry({ entry, open = false }: { entry: UnplacedSearch; open?: boolean 
         <summary>
           <span class="entry-head">
             <Verdict verdict={entry.verdict} />
-            <code class="entry-reason">{entry.reason}</code>
+            <span class="entry-reason" title={entry.reason}>
+              {failureWords(entry.reason) || entry.reason}
+            </span>
             <span class="quiet">
               {plural(entry.searches, "search", "searches")}, <Time at={entry.last_at} />
             </span>

@@ -149,6 +149,8 @@ def test_our_own_options_have_these_defaults() -> None:
         "log_request_duration": False,
         "disable_fast_paths": [],
         "slow_request_seconds": 5.0,
+        "console": True,
+        "console_name": "",
         "unplaced_keep": 1000,
         "unplaced_keep_requests": 20_000,
         "unplaced_keep_days": 7.0,
