@@ -133,7 +133,9 @@ class History:
         if differences:
             raise Violation(f"memory of {owner} at change {snapshot.head.seq}: " + "; ".join(differences))
 
-    def _apply(self, request_id: str, state: PlainPlacement, head: Head) -> None:
+    def _apply(self, request_id: str | None, state: PlainPlacement, head: Head) -> None:
+        if request_id is None:
+            return  # by the service itself, after a restore: a new epoch, and nothing else
         write = self.writes[request_id]
         if request_id in self.committed:
             raise Violation(

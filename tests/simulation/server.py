@@ -25,7 +25,7 @@ BEGIN_READ, BEGIN_WRITE, COMMIT, ROLLBACK = "BEGIN", "BEGIN WRITE", "COMMIT", "R
 _FOR_UPDATE = " FOR UPDATE"
 _MOVE_HEAD = "UPDATE plimsoll_head"
 _PRUNE = "DELETE FROM plimsoll_changes"
-_CONSTANT_TABLES = "alembic_version", "epoch", "resource_classes", "traits", "unplaced"
+_CONSTANT_TABLES = "alembic_version", "resource_classes", "traits", "unplaced"
 """Tables that no operation of a run changes."""
 
 
