@@ -51,6 +51,7 @@ def test_a_view_is_titled_accessible_and_fits_the_screen(
     try:
         page = visit.open(path)
         visit.shows(view)
+        expect(page.locator("body")).to_have_attribute("data-live", "live")
         page.wait_for_timeout(300)
         page.screenshot(path=pictures / f"{view}-{form}.png")
         assert page.locator("h1").count() == 1

@@ -146,6 +146,7 @@ export interface Explanation {
   make_room: Room[];
   make_room_is_complete: boolean;
   provider?: HostStory;
+  since_when?: { text: string; revision: string | null; exact: boolean };
 }
 
 export interface UnplacedRequest {

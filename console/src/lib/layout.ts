@@ -37,8 +37,10 @@ const TALL_HEIGHT = 54;
 const TALL_COUNT = 64;
 /** With at most this many hosts, names are in the cells unless the viewer wants otherwise. */
 const NAMED_COUNT = 160;
-/** The height that all cells together should take. */
+/** The height that all cells together should take, for some hosts and for many. */
 const WANTED_HEIGHT = 600;
+const WANTED_HEIGHT_OF_MANY = 1000;
+const MANY = 2500;
 const SMALLEST = 8;
 const LARGEST = 26;
 const GUTTER = 118;
@@ -51,7 +53,7 @@ export function cellSize(count: number, width: number, density: Density): CellSi
     const columns = Math.max(1, Math.floor(width / NAMED_WIDTH));
     return { width: Math.floor(width / columns), height: tall ? TALL_HEIGHT : NAMED_HEIGHT, gap: 3, named: true, tall };
   }
-  const side = Math.floor(Math.sqrt((Math.max(width, 1) * WANTED_HEIGHT) / Math.max(count, 1)));
+  const side = Math.floor(Math.sqrt((Math.max(width, 1) * (count > MANY ? WANTED_HEIGHT_OF_MANY : WANTED_HEIGHT)) / Math.max(count, 1)));
   const size = Math.min(LARGEST, Math.max(SMALLEST, side));
   return { width: size, height: size, gap: size >= 14 ? 2 : 1, named: false, tall: false };
 }

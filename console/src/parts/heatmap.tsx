@@ -272,7 +272,7 @@ function drawTile(
     const characters = Math.floor((gutter - 14) / 6);
     for (let row = 0; row < tile.rows; row += every) {
       const host = hosts[first + row * columns];
-      if (host !== undefined) context.fillText(shortened(host.name, characters), 0, row * cell.height + height / 2);
+      if (host !== undefined) context.fillText(shortened(host.name, characters), 0, Math.max(7, row * cell.height + height / 2));
     }
   }
   for (let place = first; place < last; place += 1) {

@@ -41,7 +41,8 @@ function Slider(): JSX.Element {
   const place = dragged ?? shown;
   const change = useDocument<ChangeList>(
     bounds.value === null || place <= first ? null : "plimsoll/v1/changes",
-    { before: `${epoch}:${place + 1}`, limit: 1 },
+    // A cursor beyond the newest revision is refused.
+    { before: place >= last ? null : `${epoch}:${place + 1}`, limit: 1 },
     { past: false },
   );
   const go = (revision: number): void => {

@@ -9,6 +9,7 @@ import { plural } from "../lib/units";
 import { Id, Link } from "../parts/basics";
 import { Resources } from "../parts/resources";
 
+/** Of a search with candidates only the notes are left. */
 export function Suggestions({ explanation, onQuery }: { explanation: Explanation; onQuery: (query: string) => void }): JSX.Element | null {
   const { relax, make_room: rooms, notes } = explanation;
   if (relax.length === 0 && rooms.length === 0 && notes.length === 0) return null;

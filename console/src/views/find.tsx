@@ -142,6 +142,16 @@ function Results({
   );
   const fit = useDocument<Fit>("plimsoll/v1/fit", params, { refresh, every: 8000 });
   const now = fit.value?.now;
+  // A search of its own, as it undoes changes one by one.
+  const since = useDocument<Explanation>(why.verdict === "found" ? null : "plimsoll/v1/explain", {
+    ...params,
+    since_when: true,
+    examples: 0,
+    relax: false,
+    make_room: false,
+  });
+  const sinceWhen = since.value?.since_when;
+  const suggestions = <Suggestions explanation={why} onQuery={(text) => onQuery(parseQuery(text))} />;
   return (
     <>
       <section class={`answer ${why.verdict.replace(" ", "-")}`} aria-live="polite" data-verdict={why.verdict}>
@@ -161,17 +171,24 @@ function Results({
             )}
           </p>
           <p>{why.summary}</p>
+          {sinceWhen === undefined ? null : (
+            <p class="quiet">
+              {sinceWhen.text}{" "}
+              {sinceWhen.exact && sinceWhen.revision !== null ? <Link to={`/history?at=${encodeURIComponent(sinceWhen.revision)}`}>Show the change</Link> : null}
+            </p>
+          )}
           {why.never_together.map(({ text }) => (
             <p key={text}>{text}</p>
           ))}
         </div>
       </section>
-      <Suggestions explanation={why} onQuery={(text) => onQuery(parseQuery(text))} />
+      {why.verdict === "found" ? null : suggestions}
       <div class={why.candidates === 0 ? "find-columns none" : "find-columns"}>
         {why.candidates === 0 ? null : <CandidateList candidates={candidates} query={query} total={why.candidates} />}
         <Funnel explanation={why} params={params} />
       </div>
       <NearMisses explanation={why} />
+      {why.verdict === "found" ? suggestions : null}
     </>
   );
 }

@@ -89,9 +89,8 @@ export function FleetMap({ fleet }: { fleet: Fleet }): JSX.Element {
       hosts: group.hosts.toSorted((a, b) => colouring.share(b) - colouring.share(a)),
     }));
   }, [grouping, order, colouring]);
-  const cells = groups.reduce((sum, group) => sum + group.hosts.length, 0);
   // One size for all groups, so that they can be compared by eye.
-  const cell = useMemo(() => cellSize(Math.min(cells, fleet.hosts.length * 2), width, density), [cells, fleet.hosts.length, width, density]);
+  const cell = useMemo(() => cellSize(fleet.hosts.length, width, density), [fleet.hosts.length, width, density]);
 
   const open = useCallback((host: Host) => navigate(withMoment(providerPath(host.uuid), search)), [navigate, search]);
   const point = useCallback((next: Pointed | null) => (pointed.value = next), [pointed]);

@@ -6,7 +6,7 @@ import type { JSX } from "preact";
 import type { Change, ChangeList } from "../api/types";
 import { fleet, headRevision, liveState, moment } from "../data/live";
 import { usePages } from "../data/pages";
-import { OPERATION_NAMES, operationWords } from "../lib/changes";
+import { OPERATION_NAMES, operationWords, revisionEpoch, revisionNumber } from "../lib/changes";
 import { useParams } from "../lib/navigation";
 import { plural } from "../lib/units";
 import { Empty, Failure, Loading, Select } from "../parts/basics";
@@ -46,8 +46,11 @@ export function HistoryView(): JSX.Element {
   };
   const at = moment.value;
   // Up to the moment that is shown; a revision is a cursor, so the one after it is the first that is left out.
-  const before = at !== null && /^[0-9a-f]{8}:\d+$/.test(at) ? at.replace(/\d+$/, (digits) => String(Number(digits) + 1)) : null;
-  const pages = usePages("plimsoll/v1/changes", { ...filters, before, limit: 100 }, pick, {
+  const isRevision = at !== null && /^[0-9a-f]{8}:\d+$/.test(at);
+  const last = isRevision ? revisionNumber(at) : 0;
+  const before = isRevision && last < (revisionNumber(headRevision.value) || Infinity) ? `${revisionEpoch(at)}:${last + 1}` : null;
+  const to = at !== null && !isRevision ? at : null;
+  const pages = usePages("plimsoll/v1/changes", { ...filters, before, to, limit: 100 }, pick, {
     cursor: "before",
     refresh: at === null ? headRevision.value : "",
     every: 700,
