@@ -68,7 +68,7 @@ async function loadAll(abort: AbortSignal): Promise<void> {
   batch(() => {
     fleet.value = built;
     fleetError.value = null;
-    headRevision.value = built.revision;
+    if (moment.value === null) headRevision.value = built.revision;
   });
 }
 
@@ -161,7 +161,7 @@ async function run(abort: AbortSignal): Promise<void> {
 export function startLive(): () => void {
   effect(() => {
     document.body.dataset["live"] = liveState.value;
-    document.body.dataset["revision"] = headRevision.value;
+    document.body.dataset["revision"] = fleet.value?.revision ?? headRevision.value;
   });
   return effect(() => {
     const chosen = moment.value;
