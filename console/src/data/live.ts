@@ -77,10 +77,11 @@ async function follow(abort: AbortSignal): Promise<boolean> {
   let since = fleet.value?.revision ?? "";
   let hidden = false;
   let canWait = true;
+  let isConnected = false; // the first request does not wait: its answer shows that changes are followed
   for (;;) {
     let list: ChangeList;
     try {
-      const wait = !canWait ? null : hidden ? WAIT_SECONDS_IF_HIDDEN_CHANGES : WAIT_SECONDS;
+      const wait = !canWait || !isConnected ? null : hidden ? WAIT_SECONDS_IF_HIDDEN_CHANGES : WAIT_SECONDS;
       list = await get<ChangeList>("plimsoll/v1/changes", { since, wait, limit: 1000 }, { signal: abort });
     } catch (error) {
       if (error instanceof ApiError && error.status === 400 && canWait) {
@@ -96,6 +97,7 @@ async function follow(abort: AbortSignal): Promise<boolean> {
       throw error;
     }
     liveState.value = "live";
+    isConnected = true;
     since = list.next ?? since;
     if (list.changes.length > 0) {
       const current = fleet.value;
