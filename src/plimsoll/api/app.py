@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -47,6 +48,7 @@ from plimsoll.http.problems import JSON, Problem, send_problem
 from plimsoll.http.request_id import REQUEST_ID_HEADER, new_request_id
 from plimsoll.http.response import Headers, length_header
 from plimsoll.metrics import NO_METRICS, Metrics
+from plimsoll.service.change_feed import end_subscriptions
 from plimsoll.service.placement import Placement
 
 V1_PATH = "/plimsoll/"
@@ -113,7 +115,8 @@ def make_app(
         app = record_peer_address(HTTPProxyToWSGI(app, conf))
     # With a prefix, the server or proxy in front may have removed it from the path already.
     immediate = dispatch.immediate_paths | {prefix + path for path in dispatch.immediate_paths}
-    return Application(outermost(app), longest_body, immediate, placement.metrics, placement.ledger.feed.stop)
+    end_waits = partial(end_subscriptions, placement)
+    return Application(outermost(app), longest_body, immediate, placement.metrics, end_waits)
 
 
 class Application(Drain):

@@ -28,6 +28,7 @@ __all__ = [
     "StreamEnd",
     "Subscription",
     "TooManySubscribers",
+    "end_subscriptions",
     "stream",
     "subscribe",
     "wait_for_page",
@@ -62,6 +63,11 @@ class StreamEnd:
 def subscribe(placement: Placement) -> Subscription:
     """Add a subscriber. Raises TooManySubscribers."""
     return placement.ledger.feed.subscribe()
+
+
+def end_subscriptions(placement: Placement) -> None:
+    """End all waits and streams, because the worker stops."""
+    placement.ledger.feed.stop()
 
 
 def wait_for_page(
