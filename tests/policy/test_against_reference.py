@@ -47,7 +47,9 @@ def every_operation() -> Iterator[Request]:
             yield Request(operation["method"], path)
 
 
-ALL = list(every_operation())
+EXTENSION = Request("GET", "/allocations")
+"""An operation that the reference does not have: without project_id it is a 405 for all callers."""
+ALL = [request for request in every_operation() if request != EXTENSION]
 SELECTED = [
     *(Request("GET", path) for path in ("/traits", f"/traits/{UUID}", "/resource_providers")),
     *(Request("GET", f"/usages?project_id={project}") for project in ("p", "other")),

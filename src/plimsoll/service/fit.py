@@ -38,13 +38,14 @@ def fit_request(
     request: CandidatesRequest,
     pause: Callable[[], None],
     is_client_gone: Callable[[], bool],
-    seconds: float = FIT_SECONDS,
+    seconds: float | None = None,
 ) -> FitReport | Refusal:
     """Count the instances of a request, within so many seconds for each of the two clouds.
 
     A request with unknown names is refused as by the search.
     """
     snapshot, settings = placement.snapshot(), placement.settings
+    fit_seconds = FIT_SECONDS if seconds is None else seconds
 
     def budget(seconds: float) -> Budget:
         return Budget(seconds, clock=time.monotonic, pause=pause, is_cancelled=is_client_gone)
@@ -68,7 +69,7 @@ def fit_request(
         hosts = np.zeros(0, np.int64) if found is None else hosts_of(empty, found)
         fits = []
         for index in (snapshot.index, empty):
-            search = RepeatedSearch(snapshot.world, budget(seconds), fast_paths=settings.fast_paths)
+            search = RepeatedSearch(snapshot.world, budget(fit_seconds), fast_paths=settings.fast_paths)
             fits.append(fit(search, index, request, hosts))
     except BudgetExceeded:
         return SearchTooLong(settings.search_budget)

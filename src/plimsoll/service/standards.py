@@ -21,6 +21,7 @@ def synchronise(placement: Placement) -> None:
     are not loaded, so everything is loaded again.
     """
     loaded = placement.ledger.newest.world  # before changes of other workers, which may have added the names
+    placement.snapshot()  # opens the connection for queries of the head before the first request needs it
     has_classes = all(name in loaded.classes for name in os_resource_classes.STANDARDS)
     if has_classes and all(name in loaded.traits for name in os_traits.get_traits()):
         return

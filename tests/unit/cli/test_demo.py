@@ -27,6 +27,11 @@ def environment() -> dict[str, str]:
     return clean | {"PYTHONPATH": os.pathsep.join(str(Path(each).resolve()) for each in paths if each)}
 
 
+def accept_interrupts() -> None:
+    """A shell ignores SIGINT for commands in the background, and child processes inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def run(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*COMMAND, *options],
@@ -60,6 +65,7 @@ def test_it_writes_through_a_running_service_and_sends_traffic(tmp_path: Path) -
         traffic = subprocess.Popen(
             [*COMMAND, "--url", url, "--hosts", "0", "--live", "--rate", "200"],
             env=environment(),
+            preexec_fn=accept_interrupts,
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -77,6 +83,7 @@ def test_it_serves_and_stops_its_service(tmp_path: Path) -> None:
     port = free_port()
     process = subprocess.Popen(
         [*COMMAND, "--serve", "--hosts", "10", "--port", str(port)],
+        preexec_fn=accept_interrupts,
         cwd=tmp_path,
         env=environment(),
         stderr=subprocess.PIPE,
