@@ -12,7 +12,7 @@ from tests.simulation.mutations import MUTATIONS, Mutation
 from tests.simulation.shrink import shrink
 from tests.simulation.simulation import Simulator
 
-BLOCKS, BLOCK_SEEDS, BLOCK_SECONDS = 4, 500, 15.0
+BLOCKS, BLOCK_SEEDS, BLOCK_SECONDS = 4, 500, 8.0
 """Seeds of one test, and the processor time after which it stops."""
 QUICK = [each for each in MUTATIONS if not each.is_rare]
 
