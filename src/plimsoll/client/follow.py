@@ -81,8 +81,7 @@ def follow(
     Raises FeedLost and ReloadNeeded, after which everything has to be loaded again, and other failures that a retry does
     not solve.
     """
-    cursor = since
-    for page in pages(client, cursor, conditions, wait=wait, sleep=sleep):
+    for page in pages(client, since, conditions, wait=wait, sleep=sleep):
         for change in page["changes"]:
             if change["reload"]:
                 raise ReloadNeeded(f"Change {change['revision']} ({change['operation']}) is not described.")

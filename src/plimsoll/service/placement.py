@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any, TypeVar
 
 from plimsoll.config.options import UNKNOWN_OWNER
@@ -15,7 +15,7 @@ from plimsoll.domain.draft import Draft
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import Refusal
 from plimsoll.domain.rules.allocations import Claim
-from plimsoll.domain.values import value
+from plimsoll.domain.values import value, with_fields
 from plimsoll.domain.world import World
 from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.ledger.command import Command
@@ -90,7 +90,7 @@ class Placement:
         turns out to be stale. The query is sent at the first use of the snapshot; or before, by `begin_read`.
         """
         optimistic_read = begun or self.ledger.optimistic_read()
-        reader = replace(self, optimistic_read=optimistic_read)
+        reader = with_fields(self, optimistic_read=optimistic_read)
         try:
             result = compute(reader)
         except Exception:

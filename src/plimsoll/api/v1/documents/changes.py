@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plimsoll.api.v1.documents.parts import AMOUNT, REVISION, object_schema
+from plimsoll.api.v1.documents.parts import AMOUNT, REVISION, inventory_schema, object_schema
 from plimsoll.api.v1.route import Document
 from plimsoll.domain.change_description import Named
 from plimsoll.http.problems import CHANGES_OTHER_HISTORY, CHANGES_PRUNED
@@ -21,14 +21,7 @@ def _some_of(**members: Any) -> dict[str, Any]:
     return object_schema(members) | {"type": ["object", "null"]}
 
 
-_INVENTORY = object_schema(
-    total=AMOUNT,
-    reserved=AMOUNT,
-    min_unit=AMOUNT,
-    max_unit=AMOUNT,
-    step_size=AMOUNT,
-    allocation_ratio={"type": "number"},
-) | {"type": ["object", "null"]}
+_INVENTORY = inventory_schema() | {"type": ["object", "null"]}
 
 _PROVIDER = _some_of(
     name=_NAME,

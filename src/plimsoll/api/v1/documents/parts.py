@@ -20,6 +20,19 @@ NEXT: dict[str, Any] = {
 }
 
 
+def inventory_schema(**others: Any) -> dict[str, Any]:
+    """Return the schema of an inventory as it is written, with these members added."""
+    return object_schema(
+        total=AMOUNT,
+        reserved=AMOUNT,
+        min_unit=AMOUNT,
+        max_unit=AMOUNT,
+        step_size=AMOUNT,
+        allocation_ratio={"type": "number"},
+        **others,
+    )
+
+
 def object_schema(optional: Mapping[str, Any] | None = None, /, **members: Any) -> dict[str, Any]:
     """Return the schema of an object with these members, all required, and these optional ones."""
     return {

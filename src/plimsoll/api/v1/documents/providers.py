@@ -4,16 +4,10 @@
 
 from __future__ import annotations
 
-from plimsoll.api.v1.documents.parts import AMOUNT, NEXT, REVISION, UUID, object_schema
+from plimsoll.api.v1.documents.parts import AMOUNT, NEXT, REVISION, UUID, inventory_schema, object_schema
 from plimsoll.api.v1.route import Document
 
-INVENTORY = object_schema(
-    total=AMOUNT,
-    reserved=AMOUNT,
-    min_unit=AMOUNT,
-    max_unit=AMOUNT,
-    step_size=AMOUNT,
-    allocation_ratio={"type": "number"},
+INVENTORY = inventory_schema(
     capacity=AMOUNT | {"description": "(total - reserved) * allocation_ratio"},
     used=AMOUNT,
     free=AMOUNT | {"description": "capacity - used; 0 if the inventory is over-full"},
