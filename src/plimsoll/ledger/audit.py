@@ -37,6 +37,8 @@ class Audit:
         self._ledger = ledger
         self._metrics = metrics
         self._interval = interval
+        self._random = random.Random()
+        """Not the global generator: its state changes only where a caller uses it, so that seeded code can be repeated."""
         self.repaired = 0
         """How often memory was reloaded because of a difference."""
 
@@ -57,7 +59,7 @@ class Audit:
         pause = threading.Event()
         while True:
             # Workers that started together should not all read the database at the same time.
-            pause.wait(self._interval * random.uniform(0.75, 1.25))
+            pause.wait(self._interval * self._random.uniform(0.75, 1.25))
             try:
                 self.check()
             except DatabaseFault as fault:
