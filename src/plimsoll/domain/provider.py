@@ -19,6 +19,8 @@ from plimsoll.domain.values import unhashable_value
 
 SHARING_TRAIT = "MISC_SHARES_VIA_AGGREGATE"
 """A sharing provider has this trait: it can serve every tree with which it has a common aggregate."""
+DISABLED_TRAIT = "COMPUTE_STATUS_DISABLED"
+"""Nova starts no instance on a host with this trait, and forbids it in its searches."""
 
 _NOTHING: Mapping[str, int] = {}
 _NO_INVENTORIES: Mapping[str, Inventory] = {}

@@ -21,7 +21,7 @@ from plimsoll.search.budget import Budget
 from plimsoll.search.filters import Step, apply_filters
 from plimsoll.search.index.bitset import NONE, RowSet, numbers_of, rows_of_mask
 from plimsoll.search.index.index import Index
-from plimsoll.search.request import CandidatesRequest, Conditions, Group
+from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.search.slots import Slot, Supply, slots_of
 from plimsoll.search.trace import Trace
 
@@ -89,7 +89,9 @@ def plan_group(
     early_end = _early_end(world, index, group)
     if early_end is not None and trace is None:
         return early_end if isinstance(early_end, NameMissing) else None
-    slots = _slots(index, group, roots, _tree(world, index, group.conditions), slots_by_group, trace)
+    in_tree = group.conditions.in_tree
+    tree = None if in_tree is None else rows_of_tree(world, index, in_tree)
+    slots = _slots(index, group, roots, tree, slots_by_group, trace)
     anchors = _intersect(roots, [slot.supply.anchors for slot in slots], "supply", group, trace)
     required_traits: tuple[RowSet, ...] = ()
     if len(slots) > 1:
@@ -118,11 +120,9 @@ def _early_end(world: World, index: Index, group: Group) -> NameMissing | str | 
     return "in_tree" if wanted.in_tree is not None and world.provider(wanted.in_tree) is None else None
 
 
-def _tree(world: World, index: Index, wanted: Conditions) -> RowSet | None:
-    """Return the rows of the tree that in_tree names, no row for an unknown provider; None without in_tree."""
-    if wanted.in_tree is None:
-        return None
-    provider = world.provider(wanted.in_tree)
+def rows_of_tree(world: World, index: Index, uuid: str) -> RowSet:
+    """Return the rows of the tree that has this provider, which in_tree names; no row for an unknown provider."""
+    provider = world.provider(uuid)
     return NONE if provider is None else index.rows_of_uuids(world.trees[provider.root])
 
 
@@ -168,7 +168,7 @@ def plan_request(
         slots=tuple([slot for part in parts for slot in part.slots]),
         anchors=anchors,
         required_traits=tuple([trait_rows for part in parts for trait_rows in part.required_traits]),
-        isolated=is_isolated(request),
+        isolated=request.is_isolated,
         subtrees=request.same_subtrees,
         one_per_tree=not request.nested and bool(index.children),
     )
@@ -176,11 +176,6 @@ def plan_request(
     if not anchors:
         return None
     return plan if anchors == plan.anchors else replace(plan, anchors=anchors)
-
-
-def is_isolated(request: CandidatesRequest) -> bool:
-    """Return whether isolation concerns at least two groups."""
-    return request.group_policy == "isolate" and sum(group.one_provider for group in request.groups) > 1
 
 
 def anchors_by_counting(index: Index, plan: Plan, budget: Budget, trace: Trace | None = None) -> RowSet:

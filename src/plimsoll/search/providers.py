@@ -12,7 +12,7 @@ from plimsoll.search.filters import Step, apply_filters
 from plimsoll.search.index.bitset import RowSet, numbers_of
 from plimsoll.search.index.index import Index
 from plimsoll.search.index.selection import NO_PROVIDERS, Selection
-from plimsoll.search.plan import NameMissing, unknown_class, unknown_trait
+from plimsoll.search.plan import NameMissing, rows_of_tree, unknown_class, unknown_trait
 from plimsoll.search.request import ProvidersRequest
 
 
@@ -43,10 +43,10 @@ def _filters(world: World, index: Index, request: ProvidersRequest) -> list[Step
     wanted = request.conditions
     steps: list[Step] = []
     if wanted.in_tree is not None:
-        provider = world.provider(wanted.in_tree)
-        if provider is None:
+        tree = rows_of_tree(world, index, wanted.in_tree)
+        if not tree:
             return None
-        steps.append(filters.InTree(wanted.in_tree, index.rows_of_uuids(world.trees[provider.root])))
+        steps.append(filters.InTree(wanted.in_tree, tree))
     for any_of in wanted.required:
         if missing := unknown_trait(world, any_of):
             return missing

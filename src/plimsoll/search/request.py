@@ -58,6 +58,11 @@ class CandidatesRequest:
     nested: bool = True
     """False for microversions before nested providers: no candidate uses two providers of one tree."""
 
+    @property
+    def is_isolated(self) -> bool:
+        """Whether isolation concerns at least two groups."""
+        return self.group_policy == "isolate" and sum(group.one_provider for group in self.groups) > 1
+
 
 @unhashable_value
 class ProvidersRequest:

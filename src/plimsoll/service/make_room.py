@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Hosts that would serve a request if some consumers were moved: reads the consumers of the nearest hosts from SQL."""
+"""Find hosts that would serve a request if some consumers were moved. Their consumers are read from SQL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.ledger import holdings
 from plimsoll.search.budget import Budget, BudgetExceeded, SearchCancelled
-from plimsoll.search.make_room.rooms import Held, Room, hosts_to_clear, make_room
+from plimsoll.search.make_room.move_plans import HeldAmounts, MovePlan, hosts_to_clear, plan_moves
 from plimsoll.search.repeated_search import RepeatedSearch
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.service.placement import Placement
@@ -23,7 +23,7 @@ from plimsoll.service.placement import Placement
 MAKE_ROOM_SECONDS = 0.3
 """Processor time for moves: the explanation does not depend on them."""
 MAX_HOSTS_TRIED = 16
-MAX_ROOMS = 5
+MAX_MOVE_PLANS = 5
 """Hosts in the result, at most."""
 MAX_CONSUMERS = 300
 """Consumers of a host, at most: a host with more is left out."""
@@ -32,11 +32,11 @@ MAX_TREE = 500
 
 
 @unhashable_value
-class Rooms:
-    """The hosts that were found."""
+class MovePlans:
+    """The plans that were found, one per host."""
 
-    found: tuple[Room, ...] = ()
-    """The hosts with the fewest moves come first."""
+    found: tuple[MovePlan, ...] = ()
+    """The plans with the fewest moves come first."""
     consumers: Mapping[str, Consumer] = field(default_factory=dict)
     """The records of the consumers to move, by uuid."""
     is_complete: bool = True
@@ -45,21 +45,21 @@ class Rooms:
     """True if the time ended."""
 
 
-def find_rooms(
+def find_move_plans(
     placement: Placement,
     request: CandidatesRequest,
     pause: Callable[[], None],
     is_client_gone: Callable[[], bool],
-) -> Rooms | Refusal:
+) -> MovePlans | Refusal:
     """Return hosts that serve the request after the fewest moves, as far as they are found in time."""
     budget = Budget(MAKE_ROOM_SECONDS, clock=time.thread_time, pause=pause, is_cancelled=is_client_gone)
     try:
-        return _find_rooms(placement, request, budget)
+        return _find_move_plans(placement, request, budget)
     except SearchCancelled:
         return SearchAbandoned()
 
 
-def _find_rooms(placement: Placement, request: CandidatesRequest, budget: Budget) -> Rooms:
+def _find_move_plans(placement: Placement, request: CandidatesRequest, budget: Budget) -> MovePlans:
     snapshot = placement.snapshot()
     search = RepeatedSearch(snapshot.world, budget, fast_paths=placement.settings.fast_paths)
     finder = _Finder(placement, search, request)
@@ -67,9 +67,9 @@ def _find_rooms(placement: Placement, request: CandidatesRequest, budget: Budget
         finder.try_hosts(hosts_to_clear(search, snapshot.index, request).tolist())
     except BudgetExceeded:
         finder.is_cut_short = True
-    found = sorted(finder.found, key=lambda room: len(room.moves))
+    found = sorted(finder.found, key=lambda plan: len(plan.moves))
     is_complete = finder.is_complete and not finder.is_cut_short
-    return Rooms(tuple(found), finder.consumers, is_complete, finder.is_cut_short)
+    return MovePlans(tuple(found), finder.consumers, is_complete, finder.is_cut_short)
 
 
 class _Finder:
@@ -79,7 +79,7 @@ class _Finder:
         self._placement = placement
         self._search = search
         self._request = request
-        self.found: list[Room] = []
+        self.found: list[MovePlan] = []
         self.consumers: dict[str, Consumer] = {}
         self.is_complete = True
         self.is_cut_short = False
@@ -87,7 +87,7 @@ class _Finder:
     def try_hosts(self, rows: Sequence[int]) -> None:
         index = self._placement.snapshot().index
         for row in rows[:MAX_HOSTS_TRIED]:
-            if len(self.found) == MAX_ROOMS:
+            if len(self.found) == MAX_MOVE_PLANS:
                 self.is_complete = False
                 return
             self._try(index.provider(row).uuid)
@@ -100,11 +100,11 @@ class _Finder:
         if held is None:
             self.is_complete = False
             return
-        each_held = [Held(consumer.uuid, amounts) for consumer, amounts in held]
-        room = make_room(self._search, snapshot.index, self._request, host, each_held)
-        if room is not None:
-            self.found.append(room)
-            moved = {move.held.consumer for move in room.moves}
+        each_held = [HeldAmounts(consumer.uuid, amounts) for consumer, amounts in held]
+        plan = plan_moves(self._search, snapshot.index, self._request, host, each_held)
+        if plan is not None:
+            self.found.append(plan)
+            moved = {move.held.consumer for move in plan.moves}
             self.consumers |= {consumer.uuid: consumer for consumer, _ in held if consumer.uuid in moved}
 
     def _consumers_of(

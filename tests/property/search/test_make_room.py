@@ -21,7 +21,7 @@ from plimsoll.domain.provider import SHARING_TRAIT, Provider
 from plimsoll.search.budget import Budget
 from plimsoll.search.copies import Amounts
 from plimsoll.search.index.index import Index
-from plimsoll.search.make_room.rooms import Held, Room, hosts_to_clear, make_room
+from plimsoll.search.make_room.move_plans import HeldAmounts, MovePlan, hosts_to_clear, plan_moves
 from plimsoll.search.repeated_search import RepeatedSearch
 from plimsoll.search.request import CandidatesRequest
 from tests.property.search import model
@@ -37,7 +37,7 @@ class Cloud:
             self.providers = {each.uuid: replace(each, used={}) for each in providers}
             if self.hosts():
                 break
-        self.consumers: list[Held] = []
+        self.consumers: list[HeldAmounts] = []
         for number in range(random.randint(2, 14)):
             held: dict[str, dict[str, int]] = {}
             for provider in random.sample(providers, random.choice([1, 1, 1, min(2, len(providers))])):
@@ -46,7 +46,7 @@ class Cloud:
                     if random.random() < 0.6 and inventory.admits(amount, used):
                         held.setdefault(provider.uuid, {})[name] = amount
             if held:
-                self.consumers.append(Held(f"c{number}", held))
+                self.consumers.append(HeldAmounts(f"c{number}", held))
                 self.add(held)
 
     def add(self, amounts: Amounts, sign: int = 1) -> None:
@@ -80,7 +80,7 @@ class Cloud:
         own = {uuid for uuid in uuids if SHARING_TRAIT not in self.providers[uuid].traits}
         return {self.providers[uuid].root for uuid in own or uuids}
 
-    def serves_without(self, consumers: Iterable[Held], host: str) -> bool:
+    def serves_without(self, consumers: Iterable[HeldAmounts], host: str) -> bool:
         consumers = list(consumers)
         for each in consumers:
             self.add(each.amounts, -1)
@@ -89,7 +89,7 @@ class Cloud:
             self.add(each.amounts)
         return serves
 
-    def consumers_on(self, host: str) -> list[Held]:
+    def consumers_on(self, host: str) -> list[HeldAmounts]:
         return [
             each for each in self.consumers if any(self.providers[uuid].root == host for uuid in each.amounts)
         ]
@@ -106,37 +106,37 @@ def check(random: Random) -> str:
     assert len(set(hosts)) == len(hosts)
     moved = 0
     for host in hosts:
-        room = make_room(search, index, cloud.request, host, cloud.consumers_on(host))
-        if room is not None:
-            check_fewest(cloud, room)
-            carry_out(cloud, room)
+        plan = plan_moves(search, index, cloud.request, host, cloud.consumers_on(host))
+        if plan is not None:
+            check_fewest(cloud, plan)
+            carry_out(cloud, plan)
             moved += 1
     return "moved" if moved else "none"
 
 
-def check_fewest(cloud: Cloud, room: Room) -> None:
-    consumers = cloud.consumers_on(room.host)
-    moved = [move.held for move in room.moves]
+def check_fewest(cloud: Cloud, plan: MovePlan) -> None:
+    consumers = cloud.consumers_on(plan.host)
+    moved = [move.held for move in plan.moves]
     assert moved
     assert all(held in consumers for held in moved)
     for held in moved:
-        assert not cloud.serves_without([each for each in moved if each is not held], room.host)
-    if room.is_fewest and not Index.build(cloud.listed()).sharing:
+        assert not cloud.serves_without([each for each in moved if each is not held], plan.host)
+    if plan.is_fewest and not Index.build(cloud.listed()).sharing:
         for some in combinations(consumers, len(moved) - 1):
-            assert not cloud.serves_without(some, room.host)
+            assert not cloud.serves_without(some, plan.host)
 
 
-def carry_out(cloud: Cloud, room: Room) -> None:
+def carry_out(cloud: Cloud, plan: MovePlan) -> None:
     """Move the consumers, search, claim; then undo all of it."""
     before = dict(cloud.providers)
-    tree = {uuid for uuid, each in cloud.providers.items() if each.root == room.host}
-    for move in room.moves:
+    tree = {uuid for uuid, each in cloud.providers.items() if each.root == plan.host}
+    for move in plan.moves:
         cloud.add(move.held.amounts, -1)
-    assert room.host in cloud.hosts()
-    check_candidate(cloud, cloud.request, dict(room.candidate.allocations))
-    cloud.claim(dict(room.candidate.allocations))
-    assert tree & {uuid for uuid, _ in room.candidate.allocations}
-    for move in room.moves:
+    assert plan.host in cloud.hosts()
+    check_candidate(cloud, cloud.request, dict(plan.candidate.allocations))
+    cloud.claim(dict(plan.candidate.allocations))
+    assert tree & {uuid for uuid, _ in plan.candidate.allocations}
+    for move in plan.moves:
         assert not tree & move.to.keys()
         assert totals(move.to) == totals(move.held.amounts)
         cloud.claim(move.to)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The parameter `at`: the answer as of an earlier revision or time."""
+"""The parameter `at`: the response as of an earlier revision or time."""
 
 from __future__ import annotations
 

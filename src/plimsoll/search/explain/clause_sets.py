@@ -10,7 +10,7 @@ from functools import reduce
 from operator import and_
 
 from plimsoll.search import filters
-from plimsoll.search.explain import wording
+from plimsoll.search.explain import query_text
 from plimsoll.search.explain.hosts import Hosts
 from plimsoll.search.explain.slot_sets import PARTS, SlotSets
 from plimsoll.search.filters import Filter, FilterReport
@@ -66,7 +66,7 @@ class GroupClauses:
         for report in reports:
             step, reason = report.step, ROOT_REASONS[report.step.reason]
             met = step.keep(self.hosts.index, self.hosts.all)
-            asked = wording.asked_of_root(step)
+            asked = query_text.of_root_filter(step)
             self.clauses.append(ClauseSets(reason, None, asked, met, self.hosts.all & ~met, step))
 
     def add_group(self, report: GroupReport) -> None:
@@ -101,7 +101,7 @@ class GroupClauses:
         self.required_traits.append(rows)
         met = hosts.of(rows, rows & hosts.index.sharing)
         suffix = report.group.suffix
-        asked = wording.asked(step, suffix)
+        asked = query_text.of_filter(step, suffix)
         return ClauseSets(step.reason, suffix, asked, met, hosts.all & ~met, step, trait_item=item)
 
     def _resources(self, report: GroupReport, first: int) -> Iterator[ClauseSets]:
@@ -124,7 +124,7 @@ class GroupClauses:
             and index.class_column(step.resource_class).rows & index.sharing
         ):
             reason = SHARING
-        asked = wording.asked(step, suffix, report.group.resources)
+        asked = query_text.of_filter(step, suffix, report.group.resources)
         return ClauseSets(reason, suffix, asked, evaluated & ~failed, failed, step, tuple(steps))
 
     def _one_provider(self, report: GroupReport, first: int, clauses: Sequence[ClauseSets]) -> ClauseSets:
@@ -132,7 +132,7 @@ class GroupClauses:
         evaluated = self.hosts.all & ~union(clause.failed for clause in clauses)
         served = reduce(and_, [supply.anchors for supply in self.supplies[first:]], self.hosts.all)
         group = report.group
-        asked = wording.asked_of_one_provider(group)
+        asked = query_text.of_one_provider(group)
         return ClauseSets(ONE_PROVIDER, group.suffix, asked, evaluated & served, evaluated & ~served)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Explain a request: run the search with a trace, evaluate every clause at every host, and put it in words."""
+"""Explain a request: run the search with a trace, evaluate every clause at every host, and write the summary."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from plimsoll.fast_paths import ALL, FastPaths
 from plimsoll.search import filters
 from plimsoll.search.budget import Budget
 from plimsoll.search.copies import emptied
-from plimsoll.search.explain import facts, suspects
+from plimsoll.search.explain import facts, usual_causes
 from plimsoll.search.explain import summary as words
 from plimsoll.search.explain.evaluate import Evaluation, evaluate, overlaps, sole_obstacles
 from plimsoll.search.explain.explanation import Clause, Explanation, ShownHosts, Verdict
+from plimsoll.search.explain.host_explanations import MAX_EXAMPLES, explain_host, nearest_hosts
 from plimsoll.search.explain.hosts import Hosts
 from plimsoll.search.explain.slot_sets import PARTS
-from plimsoll.search.explain.stories import MAX_EXAMPLES, nearest_hosts, story_of
 from plimsoll.search.find import find_candidates, has_candidates, trace_plan
 from plimsoll.search.index.bitset import NONE, RowSet
 from plimsoll.search.index.index import Index
@@ -38,7 +38,7 @@ def explain(
     shown: ShownHosts = DEFAULT_SHOWN,
     fast_paths: FastPaths = ALL,
 ) -> Explanation | NameMissing:
-    """Return why `request` has candidates, or none; with `provider`, also the story of its host. Raises BudgetExceeded."""
+    """Return why `request` has candidates, or none; with `provider`, also with the obstacles of its host. Raises BudgetExceeded."""
     trace = Trace()
     found = find_candidates(world, index, request, order, budget, fast_paths=fast_paths, trace=trace)
     if isinstance(found, NameMissing):
@@ -49,7 +49,7 @@ def explain(
     bests = _bests(evaluation)
     without = _without_candidates(evaluation, shown.clause)
     nearest = nearest_hosts(evaluation, without, shown.most) if without else []
-    examples = [story_of(evaluation, host) for host in nearest]
+    examples = [explain_host(evaluation, host) for host in nearest]
     return Explanation(
         candidates=len(found.requests),
         is_complete=found.is_complete,
@@ -60,8 +60,8 @@ def explain(
         clauses=_clauses(evaluation, bests),
         examples=tuple(examples),
         more_hosts=without.bit_count() - len(examples),
-        notes=tuple(suspects.notes(world, request, evaluation)),
-        host=None if provider is None else story_of(evaluation, index.row(provider.root)),
+        notes=tuple(usual_causes.notes(world, request, evaluation)),
+        host=None if provider is None else explain_host(evaluation, index.row(provider.root)),
     )
 
 

@@ -90,7 +90,7 @@ class Obstacle:
 
 
 @value
-class HostStory:
+class HostExplanation:
     """One host with all its obstacles; without an obstacle it has candidates."""
 
     uuid: str
@@ -118,10 +118,10 @@ class Explanation:
     verdict: Verdict
     summary: str
     clauses: tuple[Clause, ...]
-    examples: tuple[HostStory, ...] = ()
+    examples: tuple[HostExplanation, ...] = ()
     more_hosts: int = 0
     """The number of hosts without candidates that are not among the examples."""
     notes: tuple[str, ...] = ()
     """Usual causes, found at these hosts, in plain words."""
-    host: HostStory | None = None
+    host: HostExplanation | None = None
     """The host that was asked for."""

@@ -17,9 +17,9 @@ from plimsoll.domain.values import unhashable_value
 from plimsoll.search.combine.exists import anchors_with_choice
 from plimsoll.search.combine.rules import RULES, Rule
 from plimsoll.search.explain.clause_sets import ClauseSets, GroupClauses
-from plimsoll.search.explain.wording import listed
+from plimsoll.search.explain.query_text import listed
 from plimsoll.search.index.bitset import RowSet, union
-from plimsoll.search.plan import Plan, is_isolated
+from plimsoll.search.plan import Plan
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.search.slots import Slot, Supply
 
@@ -51,7 +51,7 @@ def plan_of(found: GroupClauses, request: CandidatesRequest) -> Plan:
         slots=tuple(slots),
         anchors=found.hosts.all,
         required_traits=tuple(found.required_traits),
-        isolated=is_isolated(request),
+        isolated=request.is_isolated,
         subtrees=request.same_subtrees,
         one_per_tree=not request.nested and bool(found.hosts.index.children),
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from plimsoll.search.explain.evaluate import Evaluation
 from plimsoll.search.explain.explanation import Verdict
-from plimsoll.search.explain.phrases import predicate
+from plimsoll.search.explain.failure_text import predicate
 
 _MAX_PHRASES = 5
 """Clauses that are named, those with the most hosts; of more, only the number of hosts is given."""

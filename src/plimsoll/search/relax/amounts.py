@@ -18,7 +18,7 @@ from plimsoll.search import filters
 from plimsoll.search.filters import Step, apply_filters
 from plimsoll.search.index.bitset import NONE, RowSet, mask_of
 from plimsoll.search.index.index import Index
-from plimsoll.search.plan import Plan, allowed_roots, plan_group
+from plimsoll.search.plan import Plan, allowed_roots, plan_group, rows_of_tree
 from plimsoll.search.relax.changes import apply, with_amount, without_class, without_group
 from plimsoll.search.repeated_search import RepeatedSearch
 from plimsoll.search.request import CandidatesRequest, Group
@@ -128,8 +128,7 @@ def _rows_for(
     wanted = group.conditions
     steps: list[Step] = [filters.HasInventory(resource_class), filters.LacksTraits(wanted.forbidden)]
     if wanted.in_tree is not None:
-        provider = search.world.provider(wanted.in_tree)
-        tree = NONE if provider is None else index.rows_of_uuids(search.world.trees[provider.root])
+        tree = rows_of_tree(search.world, index, wanted.in_tree)
         steps.append(filters.InTree(wanted.in_tree, tree))
     if group.one_provider or index.flat:
         steps += map(filters.HasTrait, wanted.required)

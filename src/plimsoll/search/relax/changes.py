@@ -52,7 +52,7 @@ def removals(request: CandidatesRequest) -> Iterator[RequestChange]:
         yield RequestChange(Relaxed.ROOT_FORBIDDEN, names=(trait,))
     for group in request.groups:
         yield from _removals_of_group(group)
-    if request.group_policy == "isolate" and sum(group.one_provider for group in request.groups) > 1:
+    if request.is_isolated:
         yield RequestChange(Relaxed.ISOLATE)
     for subtree in dict.fromkeys(request.same_subtrees):
         change = RequestChange(Relaxed.SAME_SUBTREE, names=tuple(sorted(subtree)))

@@ -11,8 +11,8 @@ import pytest
 from plimsoll.domain.inventory import Inventory
 from plimsoll.search.budget import Budget, BudgetExceeded
 from plimsoll.search.explain.explain import explain, reason_of_none
-from plimsoll.search.explain.explanation import Clause, Explanation, HostStory, Overlap, Verdict
-from plimsoll.search.explain.stories import MAX_EXAMPLES
+from plimsoll.search.explain.explanation import Clause, Explanation, HostExplanation, Overlap, Verdict
+from plimsoll.search.explain.host_explanations import MAX_EXAMPLES
 from plimsoll.search.request import CandidatesRequest, Group, Order
 from tests.unit.search.clouds import Cloud, group, host, pool
 
@@ -38,7 +38,7 @@ def clause_of(explanation: Explanation, reason: str) -> Clause:
     return next(clause for clause in explanation.clauses if clause.reason == reason)
 
 
-def texts(story: HostStory | None) -> list[str]:
+def texts(story: HostExplanation | None) -> list[str]:
     assert story is not None
     return [obstacle.text for obstacle in story.obstacles]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from plimsoll.api.v1.documents.parts import AMOUNT, REVISION, UUID, object_schema
-from plimsoll.api.v1.documents.relax import EXCLUSION, RELAXATION, ROOM
+from plimsoll.api.v1.documents.relax import EXCLUSION, MOVE_PLAN, RELAXATION
 from plimsoll.api.v1.route import Document
 
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -120,7 +120,7 @@ EXPLANATION = Document(
         relax={"type": "array", "items": RELAXATION},
         relax_is_complete={"type": "boolean", "description": "False: not all changes were tried"},
         never_together={"type": "array", "items": EXCLUSION},
-        make_room={"type": "array", "items": ROOM},
+        make_room={"type": "array", "items": MOVE_PLAN},
         make_room_is_complete={"type": "boolean", "description": "False: not all hosts were tried"},
     ),
 )

@@ -53,7 +53,7 @@ _MOVE = object_schema(
     resources=_AMOUNTS | {"description": "All that the consumer holds"},
     to={"type": "array", "items": object_schema(provider=_PROVIDER, resources=_AMOUNTS)},
 )
-ROOM = object_schema(
+MOVE_PLAN = object_schema(
     text=_TEXT,
     host=_PROVIDER,
     fewest={"type": "boolean", "description": "False: perhaps fewer consumers are enough"},

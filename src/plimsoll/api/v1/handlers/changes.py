@@ -14,8 +14,8 @@ from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import EVENTS, JSON, NDJSON, V1Response
 from plimsoll.api.v1.route import Parameter, Route
 from plimsoll.api.v1.times import AGE_UNITS, TIME_OR_AGE, parse_time
-from plimsoll.api.v1.views import history as views
-from plimsoll.api.v1.views.history import ChangeEncoder
+from plimsoll.api.v1.views import changes as views
+from plimsoll.api.v1.views.changes import ChangeEncoder
 from plimsoll.http import timings
 from plimsoll.http.problems import BAD_PARAMETER, CHANGES_OTHER_HISTORY, CHANGES_PRUNED, Problem
 from plimsoll.service import change_feed, changes

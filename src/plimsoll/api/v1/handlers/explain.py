@@ -16,17 +16,17 @@ from plimsoll.api.v1.response import JSON, TEXT, V1Response
 from plimsoll.api.v1.route import Parameter, Route
 from plimsoll.api.v1.views import explain as views
 from plimsoll.api.v1.views import explain_text
-from plimsoll.api.v1.views.make_room import ShownRooms
+from plimsoll.api.v1.views.make_room import ShownMovePlans
 from plimsoll.api.v1.views.since_when import ShownSinceWhen
 from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
 from plimsoll.domain.world import World
 from plimsoll.http.problems import BAD_PARAMETER, Problem
 from plimsoll.search.explain.explanation import ShownHosts, Verdict
-from plimsoll.search.explain.stories import MAX_EXAMPLES
-from plimsoll.search.explain.suspects import near_names
+from plimsoll.search.explain.host_explanations import MAX_EXAMPLES
+from plimsoll.search.explain.usual_causes import near_names
 from plimsoll.service import candidates
 from plimsoll.service.explain import Suggestions, explain_search, suggest
-from plimsoll.service.make_room import Rooms, find_rooms
+from plimsoll.service.make_room import MovePlans, find_move_plans
 from plimsoll.service.since_when import since_when
 
 _NO_MOVES_IN_THE_PAST = "make_room cannot be combined with at: the change log has no list of the consumers that each provider had then."
@@ -64,28 +64,28 @@ def show(call: V1Request) -> V1Response:
     if call.values["relax"]:
         outcome = suggest(call.placement, request, explained, permit.pause, permit.is_client_gone)
         suggestions = accepted(outcome)
-    rooms = Rooms()
+    move_plans = MovePlans()
     if is_past and explained.verdict == Verdict.NOT_NOW:
-        rooms = Rooms(is_complete=False)
+        move_plans = MovePlans(is_complete=False)
     elif call.values["make_room"] and explained.verdict == Verdict.NOT_NOW:
-        rooms = accepted(find_rooms(call.placement, request, permit.pause, permit.is_client_gone))
+        move_plans = accepted(find_move_plans(call.placement, request, permit.pause, permit.is_client_gone))
     snapshot = call.placement.snapshot()
     since = None
     if call.values["since_when"] and explained.verdict != Verdict.FOUND:
         found_since = since_when(call.placement, request, permit.pause, permit.is_client_gone)
         since = ShownSinceWhen(found_since, snapshot.world, project)
-    answer = views.Answer(
+    document = views.ExplanationDocument(
         snapshot.revision,
         call.candidates_query,
         request,
         explained,
         suggestions,
-        ShownRooms(rooms, snapshot.world, project),
+        ShownMovePlans(move_plans, snapshot.world, project),
         since,
     )
     headers = ((VERDICT_HEADER, str(explained.verdict)),)
-    body = explain_text.text(answer).encode() if call.format == TEXT else views.explanation(answer)
-    is_final = explained.is_complete and suggestions.is_complete and not rooms.is_cut_short
+    body = explain_text.text(document).encode() if call.format == TEXT else views.explanation(document)
+    is_final = explained.is_complete and suggestions.is_complete and not move_plans.is_cut_short
     if since is not None and not since.found.is_exact:
         is_final = False  # later there may be less of the log, or more time
     return V1Response(body, content_type=call.format, etag=etag if is_final else None, headers=headers)

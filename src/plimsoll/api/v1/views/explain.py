@@ -8,32 +8,32 @@ from typing import Any
 
 import orjson
 
-from plimsoll.api.v1.views.make_room import ShownRooms
+from plimsoll.api.v1.views.make_room import ShownMovePlans
 from plimsoll.api.v1.views.relax import exclusion, relaxation
 from plimsoll.api.v1.views.since_when import ShownSinceWhen
 from plimsoll.domain.values import unhashable_value
-from plimsoll.search.explain.explanation import Clause, Explanation, HostStory, Obstacle
+from plimsoll.search.explain.explanation import Clause, Explanation, HostExplanation, Obstacle
 from plimsoll.search.request import CandidatesRequest
 from plimsoll.service.explain import Suggestions
 
 
 @unhashable_value
-class Answer:
-    """All that a response has."""
+class ExplanationDocument:
+    """The parts of the response, from which its JSON and its text are made."""
 
     revision: str
     query: str
     request: CandidatesRequest
     explained: Explanation
     suggestions: Suggestions
-    rooms: ShownRooms
+    move_plans: ShownMovePlans
     since_when: ShownSinceWhen | None = None
 
 
-def explanation(answer: Answer) -> bytes:
-    explained = answer.explained
+def explanation(parts: ExplanationDocument) -> bytes:
+    explained = parts.explained
     document: dict[str, Any] = {
-        "revision": answer.revision,
+        "revision": parts.revision,
         "verdict": str(explained.verdict),
         "summary": explained.summary,
         "candidates": explained.candidates,
@@ -44,14 +44,14 @@ def explanation(answer: Answer) -> bytes:
         "examples": list(map(_host, explained.examples)),
         "more_hosts": explained.more_hosts,
         "notes": list(explained.notes),
-        "relax": [relaxation(each, answer.query, answer.request) for each in answer.suggestions.relaxations],
-        "relax_is_complete": answer.suggestions.is_complete,
-        "never_together": list(map(exclusion, answer.suggestions.exclusions)),
-        "make_room": answer.rooms.documents(),
-        "make_room_is_complete": answer.rooms.rooms.is_complete,
+        "relax": [relaxation(each, parts.query, parts.request) for each in parts.suggestions.relaxations],
+        "relax_is_complete": parts.suggestions.is_complete,
+        "never_together": list(map(exclusion, parts.suggestions.exclusions)),
+        "make_room": parts.move_plans.documents(),
+        "make_room_is_complete": parts.move_plans.move_plans.is_complete,
     }
-    if answer.since_when is not None:
-        document["since_when"] = answer.since_when.document()
+    if parts.since_when is not None:
+        document["since_when"] = parts.since_when.document()
     if explained.host is not None:
         document["provider"] = _host(explained.host)
     return orjson.dumps(document)
@@ -79,8 +79,8 @@ def _clause(clause: Clause) -> dict[str, Any]:
     return document
 
 
-def _host(story: HostStory) -> dict[str, Any]:
-    return {"uuid": story.uuid, "name": story.name, "obstacles": list(map(_obstacle, story.obstacles))}
+def _host(host: HostExplanation) -> dict[str, Any]:
+    return {"uuid": host.uuid, "name": host.name, "obstacles": list(map(_obstacle, host.obstacles))}
 
 
 def _obstacle(obstacle: Obstacle) -> dict[str, Any]:

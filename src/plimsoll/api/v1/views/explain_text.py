@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import wrap
 
-from plimsoll.api.v1.views.changes import sentence
-from plimsoll.api.v1.views.explain import Answer
+from plimsoll.api.v1.views.explain import ExplanationDocument
 from plimsoll.api.v1.views.relax import exclusion_text
-from plimsoll.search.explain.explanation import Clause, Explanation, HostStory, Obstacle, Verdict
-from plimsoll.search.explain.wording import listed
+from plimsoll.api.v1.views.relax_text import sentence
+from plimsoll.search.explain.explanation import Clause, Explanation, HostExplanation, Obstacle, Verdict
+from plimsoll.search.explain.query_text import listed
 
 WIDTH = 96
 _ASKED = 44
@@ -26,29 +26,29 @@ _VERDICTS = {
 }
 
 
-def text(answer: Answer) -> str:
+def text(document: ExplanationDocument) -> str:
     """Return the text. Names are quoted as they are; a terminal client replaces control characters."""
-    return "\n".join(_lines(answer)) + "\n"
+    return "\n".join(_lines(document)) + "\n"
 
 
-def _lines(answer: Answer) -> Iterator[str]:
-    explained = answer.explained
+def _lines(document: ExplanationDocument) -> Iterator[str]:
+    explained = document.explained
     yield from _wrapped(explained.summary)
     yield ""
     yield f"Verdict     {_VERDICTS[explained.verdict]}"
     at_least = "" if explained.is_complete else "at least "
     yield f"Candidates  {at_least}{explained.candidates}, on {explained.hosts_with_candidates} of {explained.hosts} hosts"
-    yield f"Revision    {answer.revision}"
-    if answer.since_when is not None:
+    yield f"Revision    {document.revision}"
+    if document.since_when is not None:
         yield ""
-        yield from _wrapped(answer.since_when.text())
+        yield from _wrapped(document.since_when.text())
     if explained.host is not None:
         yield ""
-        yield from _story(explained.host)
+        yield from _host(explained.host)
     yield from _table(explained)
     yield from _examples(explained)
     yield from _section("Notes", explained.notes)
-    yield from _suggestions(answer)
+    yield from _suggestions(document)
 
 
 def _table(explained: Explanation) -> Iterator[str]:
@@ -78,41 +78,41 @@ def _examples(explained: Explanation) -> Iterator[str]:
         return
     yield ""
     yield "Nearest hosts without candidates"
-    for story in explained.examples:
-        yield from _story(story, indent="  ")
+    for host in explained.examples:
+        yield from _host(host, indent="  ")
     if explained.more_hosts:
         yield f"  and {explained.more_hosts} more"
 
 
-def _story(story: HostStory, indent: str = "") -> Iterator[str]:
-    if not story.obstacles:
-        yield f"{indent}{story.name} ({story.uuid}) has candidates."
+def _host(host: HostExplanation, indent: str = "") -> Iterator[str]:
+    if not host.obstacles:
+        yield f"{indent}{host.name} ({host.uuid}) has candidates."
         return
-    yield f"{indent}{story.name} ({story.uuid})"
-    for words, obstacles in _by_words(story).items():
+    yield f"{indent}{host.name} ({host.uuid})"
+    for words, obstacles in _by_words(host).items():
         suffixes = [obstacle.group for obstacle in obstacles if obstacle.group]
         groups = f" (group{'s' if len(suffixes) > 1 else ''} {listed(suffixes)})" if suffixes else ""
         yield from _wrapped(f"{words}{groups}", f"{indent}  #{obstacles[0].clause:<3} ", f"{indent}       ")
 
 
-def _by_words(story: HostStory) -> dict[str, list[Obstacle]]:
+def _by_words(host: HostExplanation) -> dict[str, list[Obstacle]]:
     """Return the obstacles of a host by their words: equal groups have equal ones."""
     found: dict[str, list[Obstacle]] = {}
-    for obstacle in story.obstacles:
+    for obstacle in host.obstacles:
         where = ""
-        if obstacle.facts is not None and obstacle.provider and obstacle.provider[0] != story.uuid:
+        if obstacle.facts is not None and obstacle.provider and obstacle.provider[0] != host.uuid:
             where = f" on {obstacle.provider[1]}"
         found.setdefault(f"{obstacle.text}{where}", []).append(obstacle)
     return found
 
 
-def _suggestions(answer: Answer) -> Iterator[str]:
-    suggestions = answer.suggestions
+def _suggestions(document: ExplanationDocument) -> Iterator[str]:
+    suggestions = document.suggestions
     yield from _section(
         "Changes that would give candidates", [sentence(each) for each in suggestions.relaxations]
     )
     yield from _section("Never together", [exclusion_text(each) for each in suggestions.exclusions])
-    yield from _section("Moves that would make room", list(answer.rooms.texts()))
+    yield from _section("Moves that would make room", list(document.move_plans.texts()))
 
 
 def _section(title: str, items: tuple[str, ...] | list[str]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Hosts that serve a request after consumers were moved, as JSON and as text."""
+"""Plans of moves after which a host serves a request, as JSON and as text."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from typing import Any
 
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
-from plimsoll.search.explain.wording import listed
-from plimsoll.search.make_room.rooms import Move, Room
-from plimsoll.service.make_room import Rooms
+from plimsoll.search.explain.query_text import listed
+from plimsoll.search.make_room.move_plans import Move, MovePlan
+from plimsoll.service.make_room import MovePlans
 
 _MAX_NAMED = 3
 """Consumers that a text names."""
 
 
 @unhashable_value
-class ShownRooms:
-    """The hosts, as a caller may see them: consumers of other projects have neither uuid nor project."""
+class ShownMovePlans:
+    """The plans as a caller may see them: consumers of other projects have neither uuid nor project."""
 
-    rooms: Rooms
+    move_plans: MovePlans
     world: World
     project: str | None
     """The project whose consumers the caller may see; None: of all projects."""
 
     def documents(self) -> list[dict[str, Any]]:
-        return [self._document(room) for room in self.rooms.found]
+        return [self._document(plan) for plan in self.move_plans.found]
 
     def texts(self) -> Iterator[str]:
-        return map(self._text, self.rooms.found)
+        return map(self._text, self.move_plans.found)
 
-    def _document(self, room: Room) -> dict[str, Any]:
+    def _document(self, plan: MovePlan) -> dict[str, Any]:
         return {
-            "text": self._text(room),
-            "host": self._provider(room.host),
-            "fewest": room.is_fewest,
-            "moves": [self._move(move) for move in room.moves],
+            "text": self._text(plan),
+            "host": self._provider(plan.host),
+            "fewest": plan.is_fewest,
+            "moves": [self._move(move) for move in plan.moves],
         }
 
     def _move(self, move: Move) -> dict[str, Any]:
-        consumer = self.rooms.consumers[move.held.consumer]
+        consumer = self.move_plans.consumers[move.held.consumer]
         is_shown = self._is_shown(move)
         return {
             "consumer": consumer.uuid if is_shown else None,
@@ -54,25 +54,25 @@ class ShownRooms:
         }
 
     def _is_shown(self, move: Move) -> bool:
-        return self.project is None or self.rooms.consumers[move.held.consumer].project == self.project
+        return self.project is None or self.move_plans.consumers[move.held.consumer].project == self.project
 
     def _provider(self, uuid: str) -> dict[str, str]:
         return {"uuid": uuid, "name": self.world.providers[uuid].name}
 
-    def _text(self, room: Room) -> str:
+    def _text(self, plan: MovePlan) -> str:
         """Return "node-05: move 1 consumer (VCPU 4, MEMORY_MB 8192) to node-02"."""
-        count = len(room.moves)
+        count = len(plan.moves)
         named = [
             f"{move.held.consumer} ({_amounts(move)})"
             if self._is_shown(move)
             else f"one with {_amounts(move)}"
-            for move in room.moves[:_MAX_NAMED]
+            for move in plan.moves[:_MAX_NAMED]
         ]
         more = f" and {count - _MAX_NAMED} more" if count > _MAX_NAMED else ""
-        hosts = dict.fromkeys(self._host_of(uuid) for move in room.moves for uuid in move.to)
-        fewest = "" if room.is_fewest else "; fewer may be enough"
+        hosts = dict.fromkeys(self._host_of(uuid) for move in plan.moves for uuid in move.to)
+        fewest = "" if plan.is_fewest else "; fewer may be enough"
         return (
-            f"{self.world.providers[room.host].name}: move {count} consumer{'' if count == 1 else 's'},"
+            f"{self.world.providers[plan.host].name}: move {count} consumer{'' if count == 1 else 's'},"
             f" {', '.join(named)}{more}, to {listed(tuple(hosts))}{fewest}"
         )
 

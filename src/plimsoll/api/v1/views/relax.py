@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from plimsoll.api.placement.queries.changed_query import changed_query
-from plimsoll.api.v1.views.changes import sentence
-from plimsoll.search.explain.wording import listed
+from plimsoll.api.v1.views.relax_text import sentence
+from plimsoll.search.explain.query_text import listed
 from plimsoll.search.relax.changes import Relaxed, RequestChange
 from plimsoll.search.relax.exclusions import Condition, Exclusion
 from plimsoll.search.relax.relaxations import Relaxation

@@ -11,7 +11,7 @@ from plimsoll.api.v1.times import format_exact_time, format_time
 from plimsoll.domain.effects import AllocationsReplaced
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
-from plimsoll.search.explain.wording import listed
+from plimsoll.search.explain.query_text import listed
 from plimsoll.service.since_when import SinceWhen
 
 MAX_SHOWN = 10

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Usual causes of a search without candidates, found at the hosts that fail, in plain words."""
+"""Usual causes of a search without candidates: one sentence for each that some failing host has."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from plimsoll.domain.catalog import Catalog
+from plimsoll.domain.provider import DISABLED_TRAIT
 from plimsoll.domain.world import World
 from plimsoll.search import filters
 from plimsoll.search.explain import facts
 from plimsoll.search.explain.evaluate import Evaluation
-from plimsoll.search.explain.phrases import DISABLED_TRAIT
-from plimsoll.search.explain.wording import listed
+from plimsoll.search.explain.query_text import listed
 from plimsoll.search.index.bitset import RowSet, numbers_of
 from plimsoll.search.request import CandidatesRequest, Group
 

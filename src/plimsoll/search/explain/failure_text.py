@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clauses in the words of an operator: what is wrong with one host or with several."""
+"""Texts for operators: why one host, or several, fail a clause."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from plimsoll.domain.provider import DISABLED_TRAIT
 from plimsoll.search import filters
 from plimsoll.search.explain.clause_sets import SHARING, ClauseSets
 from plimsoll.search.explain.explanation import InventoryFacts
-from plimsoll.search.explain.wording import listed
-
-DISABLED_TRAIT = "COMPUTE_STATUS_DISABLED"
+from plimsoll.search.explain.query_text import listed
 
 _OF_RULES = {
     "isolate": (
@@ -123,7 +122,7 @@ def with_facts(step: filters.Part, facts: InventoryFacts) -> str:
     return f"{name}: {wanted} wanted, {facts.free} of {facts.capacity} free, {facts.shortfall} missing"
 
 
-def trait_words(step: filters.LacksTraits, traits: Iterable[str]) -> str:
+def of_forbidden_traits(step: filters.LacksTraits, traits: Iterable[str]) -> str:
     """Return which of the forbidden traits a host has."""
     present = step.traits.intersection(traits)
     words = f"has the forbidden trait {listed(present)}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which consumers of a host to move so that it serves a request, and where to.
+"""Plan moves: which consumers of a host to move, and where to, so that the host serves a request.
 
-A statement is made only if all of it was checked by searches: without the moved consumers the host serves the request,
-and with the request on the host each moved consumer fits on another one, one after the other.
+A plan is returned only if searches have confirmed it: without the moved consumers the host serves the request, and with
+the request on the host each moved consumer fits on another host, one after the other.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import islice
 
 import numpy as np
 
+from plimsoll.domain.provider import DISABLED_TRAIT
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.search import copies
@@ -26,8 +27,6 @@ from plimsoll.search.repeated_search import MAX_COUNTED, RepeatedSearch, host_by
 from plimsoll.search.request import CandidatesRequest, Group
 from plimsoll.search.result import Candidate
 
-DISABLED_TRAIT = "COMPUTE_STATUS_DISABLED"
-"""nova starts no instance on a host with this trait."""
 MAX_NEARBY = 400
 """Providers of a host's tree and of the trees that share with it, at most."""
 MAX_COMPARED = 64
@@ -37,7 +36,7 @@ _MAX_CANDIDATES = 100
 
 
 @unhashable_value
-class Held:
+class HeldAmounts:
     """The amounts that one consumer holds, by provider."""
 
     consumer: str
@@ -48,12 +47,12 @@ class Held:
 class Move:
     """A consumer that is moved, and what it would hold on other hosts."""
 
-    held: Held
+    held: HeldAmounts
     to: Amounts
 
 
 @unhashable_value
-class Room:
+class MovePlan:
     """A host that serves the request after some consumers were moved."""
 
     host: str
@@ -81,9 +80,13 @@ def hosts_to_clear(search: RepeatedSearch, index: Index, request: CandidatesRequ
     return ordered
 
 
-def make_room(
-    search: RepeatedSearch, index: Index, request: CandidatesRequest, host: str, consumers: Sequence[Held]
-) -> Room | None:
+def plan_moves(
+    search: RepeatedSearch,
+    index: Index,
+    request: CandidatesRequest,
+    host: str,
+    consumers: Sequence[HeldAmounts],
+) -> MovePlan | None:
     """Return which consumers of the host to move, or None if that does not help or was not found.
 
     `consumers` are all consumers with allocations on the host, and what each holds in the whole cloud. Raises
@@ -99,14 +102,18 @@ def make_room(
         search.budget.check()  # the time is used up, not the number of searches for this host
         return None
     for chosen, is_fewest in choices:
-        if room := _checked(search, index, request, host, chosen, is_fewest):
-            return room
+        if plan := _checked(search, index, request, host, chosen, is_fewest):
+            return plan
     return None
 
 
 def _choices(
-    search: RepeatedSearch, nearby: World, request: CandidatesRequest, host: str, consumers: Sequence[Held]
-) -> list[tuple[list[Held], bool]]:
+    search: RepeatedSearch,
+    nearby: World,
+    request: CandidatesRequest,
+    host: str,
+    consumers: Sequence[HeldAmounts],
+) -> list[tuple[list[HeldAmounts], bool]]:
     """Return choices of consumers to move, the best first: as few as possible, then small ones."""
     index = Index.build(nearby.providers.values())
     here = RepeatedSearch(nearby, search.budget, MAX_SEARCHES_PER_HOST, search.fast_paths)
@@ -140,10 +147,10 @@ def _checked(
     index: Index,
     request: CandidatesRequest,
     host: str,
-    chosen: Sequence[Held],
+    chosen: Sequence[HeldAmounts],
     is_fewest: bool,
-) -> Room | None:
-    """Return the room if the host serves the request, and then each consumer fits elsewhere, one after the other."""
+) -> MovePlan | None:
+    """Return the plan if the host serves the request, and then each consumer fits elsewhere, one after the other."""
     copy = copies.without(index, _together(chosen))
     candidate = _candidate_at(search, copy, request, index.row(host))
     if candidate is None:
@@ -158,7 +165,7 @@ def _checked(
         to: Amounts = dict(next(iter(found.requests)).allocations)
         copy = copies.claimed(copy, to)
         moves.append(Move(held, to))
-    return Room(host, tuple(moves), is_fewest, candidate)
+    return MovePlan(host, tuple(moves), is_fewest, candidate)
 
 
 def _candidate_at(
@@ -173,7 +180,7 @@ def _candidate_at(
     return None
 
 
-def _request_for(world: World, held: Held) -> CandidatesRequest:
+def _request_for(world: World, held: HeldAmounts) -> CandidatesRequest:
     """Return the request for what a consumer holds: one group per provider. Its traits are not known."""
     groups = [Group(f"_{number}", amounts) for number, amounts in enumerate(held.amounts.values())]
     forbidden = frozenset([DISABLED_TRAIT]) if DISABLED_TRAIT in world.traits else frozenset[str]()
@@ -205,7 +212,7 @@ def _largest_amounts(request: CandidatesRequest) -> dict[str, int]:
     return amounts
 
 
-def _share(held: Held, nearby: World, request: CandidatesRequest) -> float:
+def _share(held: HeldAmounts, nearby: World, request: CandidatesRequest) -> float:
     """Return how much a consumer holds of what is requested."""
     wanted = _largest_amounts(request)
     return sum(
@@ -217,7 +224,7 @@ def _share(held: Held, nearby: World, request: CandidatesRequest) -> float:
     )
 
 
-def _at_least_as_large(consumers: Sequence[Held], nearby: World) -> list[frozenset[int]]:
+def _at_least_as_large(consumers: Sequence[HeldAmounts], nearby: World) -> list[frozenset[int]]:
     """Return, for each consumer, the others that hold at least as much in every respect; equal ones: those before."""
     held = [
         {
@@ -240,7 +247,7 @@ def _at_least_as_large(consumers: Sequence[Held], nearby: World) -> list[frozens
     ]
 
 
-def _together(consumers: Iterable[Held]) -> dict[str, dict[str, int]]:
+def _together(consumers: Iterable[HeldAmounts]) -> dict[str, dict[str, int]]:
     """Return the sum of what these consumers hold."""
     total: dict[str, dict[str, int]] = {}
     for held in consumers:

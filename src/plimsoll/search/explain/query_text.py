@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Clauses as they were asked: the part of the query that each comes from."""
+"""The part of the query from which each clause comes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(known[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def asked(step: Filter, suffix: str, resources: Mapping[str, int] | None = None) -> str:
+def of_filter(step: Filter, suffix: str, resources: Mapping[str, int] | None = None) -> str:
     """Return the part of the query that a filter comes from."""
     match step:
         case filters.HasTrait(any_of):
@@ -51,7 +51,7 @@ def asked(step: Filter, suffix: str, resources: Mapping[str, int] | None = None)
     raise AssertionError(f"a filter without words: {step}")
 
 
-def asked_of_root(step: Filter) -> str:
+def of_root_filter(step: Filter) -> str:
     match step:
         case filters.HasTrait(any_of):
             return f"root_required={_values(any_of)}"
@@ -60,7 +60,7 @@ def asked_of_root(step: Filter) -> str:
     raise AssertionError(f"a condition of the root without words: {step}")
 
 
-def asked_of_one_provider(group: Group) -> str:
+def of_one_provider(group: Group) -> str:
     if group.suffix:
         return f"one provider for all of group {group.suffix}"
     if len(group.resources) == 1:

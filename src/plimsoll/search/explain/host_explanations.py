@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Single hosts with all their obstacles, and the choice of the hosts that are shown as examples."""
+"""Explain single hosts: all obstacles of a host, and which hosts are shown as examples."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from plimsoll.search import filters
-from plimsoll.search.explain import facts, phrases
+from plimsoll.search.explain import facts, failure_text
 from plimsoll.search.explain.clause_sets import ONE_PROVIDER, ClauseSets
 from plimsoll.search.explain.evaluate import Evaluation
-from plimsoll.search.explain.explanation import HostStory, Obstacle
+from plimsoll.search.explain.explanation import HostExplanation, Obstacle
 from plimsoll.search.explain.slot_sets import PARTS
 from plimsoll.search.index.bitset import NONE, RowSet, numbers_of
 
@@ -71,7 +71,7 @@ def _nearest(evaluation: Evaluation, at: RowSet, most: int) -> list[int]:
     return nearest
 
 
-def story_of(evaluation: Evaluation, host: int) -> HostStory:
+def explain_host(evaluation: Evaluation, host: int) -> HostExplanation:
     """Return a host with all its obstacles."""
     provider = evaluation.hosts.index.provider(host)
     rows = facts.rows_at(evaluation.hosts, host)
@@ -82,7 +82,7 @@ def story_of(evaluation: Evaluation, host: int) -> HostStory:
             if clause.failed >> host & 1
         ]
     )
-    return HostStory(provider.uuid, provider.name, obstacles)
+    return HostExplanation(provider.uuid, provider.name, obstacles)
 
 
 def _obstacle(evaluation: Evaluation, number: int, clause: ClauseSets, rows: list[int]) -> Obstacle:
@@ -92,12 +92,12 @@ def _obstacle(evaluation: Evaluation, number: int, clause: ClauseSets, rows: lis
         near = facts.nearest(evaluation.hosts, step, rows)
         assert near is not None, "a clause about an inventory at a host without it"
         inventory = facts.facts_of(near, step.resource_class, step.amount)
-        text, nearest = phrases.with_facts(step, inventory), (near.uuid, near.name)
+        text, nearest = failure_text.with_facts(step, inventory), (near.uuid, near.name)
         return Obstacle(number, clause.reason, clause.group, text, nearest, inventory)
-    text, provider = phrases.predicate(clause, None, many=False), None
+    text, provider = failure_text.predicate(clause, None, many=False), None
     if isinstance(step, filters.LacksTraits):
         traits = frozenset[str]().union(*(each.traits for each in index.providers(rows)))
-        text = phrases.trait_words(step, traits)
+        text = failure_text.of_forbidden_traits(step, traits)
     elif clause.reason == ONE_PROVIDER:
         lacking = _lacking(evaluation, clause, rows)
         if lacking is not None:
@@ -147,7 +147,7 @@ def _lacking(
     near = evaluation.hosts.index.provider(row)
     steps = evaluation.groups.slots[number].steps
     words = [
-        phrases.predicate(each, None, many=False)
+        failure_text.predicate(each, None, many=False)
         for each in evaluation.clauses
         if any(slot == number and not steps[step].own >> row & 1 for slot, step in each.steps)
     ]
