@@ -113,10 +113,12 @@ types: .venv/.installed ## mypy, strict
 
 docs: .venv/.installed ## write the pages that are generated from the code
 	$(BIN)/python -m tests.docs.versions
+	$(BIN)/python -m tests.docs.commands
 	$(BIN)/python -m tests.docs.modules
 	$(BIN)/python -m tests.docs.samples
 	$(BIN)/python -m tests.docs.openapi_examples
 	$(BIN)/python -m tests.docs.api_reference
+	$(BIN)/python -m tests.docs.v1_reference
 
 site: .venv-site/.installed ## the documentation as a site, in build/site; broken links are errors
 	$(SITE)/sphinx-build -q -W --keep-going -c docs/site . build/site

@@ -16,6 +16,7 @@ from plimsoll.api.openapi.examples import placement_examples
 from plimsoll.api.openapi.placement import EXAMPLE_REQUEST, placement_document
 from plimsoll.api.openapi.texts import STATUSES
 from plimsoll.api.placement.microversion import HIGHEST, LOWEST, VERSIONS, Version
+from tests.docs import refusals
 from tests.docs.schema_members import Member, members_of
 from tests.docs.v1_pages import format_json
 
@@ -135,8 +136,9 @@ def _section(path: str, method: str, by_version: ByVersion, found: ByVersion) ->
     yield ""
     yield from _parameters(by_version)
     bodies = {version: each["requestBody"] for version, each in by_version.items() if "requestBody" in each}
+    sent = _members_by_version(bodies, found)
     if bodies:
-        yield from _members("Request body", _members_by_version(bodies, found))
+        yield from _members("Request body", sent)
     successes = dict.fromkeys(
         status for each in by_version.values() for status in each["responses"] if status < "400"
     )
@@ -163,6 +165,8 @@ def _section(path: str, method: str, by_version: ByVersion, found: ByVersion) ->
             + "."
         )
         yield ""
+    names = {name.rpartition(".")[2] for name in sent.get(newest, {})}
+    yield from refusals.table(f"{method} {path}", names)
     yield from _example(operation, newest)
 
 

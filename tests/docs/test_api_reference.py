@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import pytest
 
+from plimsoll.api.placement.errors import TEMPLATES_BY_ROUTE
 from plimsoll.api.placement.microversion import VERSIONS
 from plimsoll.api.placement.routes import ROUTES
-from tests.docs import api_reference
+from plimsoll.api.v1.route import V1Route
+from plimsoll.api.v1.routes import ROUTES as V1_ROUTES
+from tests.docs import api_reference, v1_reference
 from tests.docs.schema_members import Member, members_of
 
 PAGES = api_reference.pages()
@@ -25,6 +28,27 @@ def test_each_route_has_a_section() -> None:
         route.name for route in ROUTES if route.path and f"## `{route.method} {route.path}`" not in sections
     ]
     assert missing == []
+
+
+def test_each_refusal_of_a_route_is_in_its_section() -> None:
+    for route, templates in TEMPLATES_BY_ROUTE.items():
+        path = route.partition(" ")[2]
+        text = (
+            PAGES[f"{api_reference.page_of(path)}.md"].partition(f"## `{route}`\n")[2].partition("\n## ")[0]
+        )
+        for template in templates.values():
+            assert f"| {template.status} | [`{template.code}`]" in text, f"{route} lacks {template}"
+
+
+def test_the_page_of_the_plimsoll_api_is_up_to_date() -> None:
+    assert v1_reference.PAGE.read_text() == v1_reference.page(), "`make docs` writes the page again"
+
+
+@pytest.mark.parametrize("route", V1_ROUTES, ids=lambda route: route.path)
+def test_the_page_of_the_plimsoll_api_has_each_route_with_its_parameters(route: V1Route) -> None:
+    section = v1_reference.page().partition(f"## `{route.method} {route.path}`\n")[2].partition("\n## ")[0]
+    assert [each.name for each in route.parameters if f"| `{each.name}` | query |" not in section] == []
+    assert all(f"**{status}**" in section for status in route.returns if status not in (304, 404))
 
 
 @pytest.mark.parametrize(

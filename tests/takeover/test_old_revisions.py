@@ -154,7 +154,7 @@ def test_tables_and_rows_are_those_of_the_references_upgrade(
     assert table_names(url) == {*tables.reference.tables, *tables.own.tables}
 
 
-@pytest.mark.parametrize("revision", [FIRST, BEFORE_HEAD])
+@pytest.mark.parametrize("revision", REFERENCE_REVISIONS)
 def test_responses_are_those_of_the_reference_and_the_way_back_is_open(
     at_revision: MakeDatabase,
     upgraded_by_reference: MakeDatabase,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The commands of the README's tour work: they are run unmodified against a new service."""
+"""The commands of the tour of the API work: they are run unmodified against a new service."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ USUAL_PORT = "8778"
 
 def tour() -> list[tuple[str, str]]:
     """Return the blocks of commands, each with the word after the language: empty, or `refused`."""
-    text = (ROOT / "README.md").read_text().partition("## Five minutes")[2].partition("\n## ")[0]
+    text = (ROOT / "docs" / "start" / "tour.md").read_text()
     return re.findall(r"^```sh *(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
