@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { describe, expect, it } from "vitest";
-import { changeSentence, consumerDifferences, consumerSentence, providerDifferences, revisionEpoch, revisionNumber } from "../src/lib/changes";
+import { changeSentence, consumerDifferences, consumerSentence, isFocused, providerDifferences, providerNews, revisionEpoch, revisionNumber } from "../src/lib/changes";
 import { change, reported } from "./factories";
 
 const on = (name: string, vcpus: number): { allocations: Record<string, { name: string; resources: Record<string, number> }> } => ({
@@ -21,6 +21,25 @@ describe("a change", () => {
     expect(changeSentence(change(1, { operation: "reshape", providers }))).toBe("a, b, c and 1 more: traits");
     expect(changeSentence(change(1, { names: [{ kind: "trait", before: null, after: "CUSTOM_X" }] }))).toBe("CUSTOM_X");
     expect(changeSentence(change(1, { reload: true }))).toContain("does not describe");
+  });
+
+  it("of one provider says what is new", () => {
+    const news = (before: object, after: object): string => providerNews({ uuid: "p", name: "p", before, after });
+    expect(news({ inventories: { VCPU: reported(96), MEMORY_MB: reported(2048) } }, { inventories: { VCPU: reported(80, { allocation_ratio: 2 }), MEMORY_MB: null } })).toBe(
+      "VCPU 96 cores to 80 cores, VCPU ratio 1 to 2, no more MEMORY_MB",
+    );
+    expect(news({ inventories: {} }, { inventories: { PGPU: reported(8), VCPU: reported(1) } })).toBe("1 core, 8 PGPU");
+    expect(news({ traits: ["A", "B"] }, { traits: ["B", "C", "D", "E"] })).toBe("+C, +D, +E and 1 more");
+    expect(changeSentence(change(1, { providers: [{ uuid: "p", name: "node-1", before: { traits: [] }, after: { traits: ["X"] } }] }))).toBe("node-1: +X");
+  });
+
+  it("of many consumers tells first about those of the page", () => {
+    const consumers = ["c1", "c2", "c3"].map((uuid, place) => ({ uuid, before: null, after: on(place === 0 ? "node-1" : "node-2", 4) }));
+    const claims = change(1, { consumers });
+    expect(changeSentence(claims)).toBe("c1 claimed 4 cores, 8 GiB on node-1, and 2 more consumers");
+    expect(changeSentence(claims, new Set(["c3"]))).toBe("c3 claimed 4 cores, 8 GiB on node-2");
+    expect(changeSentence(claims, new Set(["node-2"]))).toBe("c2 claimed 4 cores, 8 GiB on node-2, and 1 more consumer");
+    expect(consumers.map((each) => isFocused(each, new Set(["node-1"])))).toEqual([true, false, false]);
   });
 
   it("shows only what differs, before and after", () => {

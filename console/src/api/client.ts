@@ -2,6 +2,7 @@
 
 /** Requests to the service: token, moment in time, errors as values with the words of the service. */
 
+import { signal } from "@preact/signals";
 import { currentToken, requestSignIn, sessionReady } from "./session";
 
 export type Params = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
@@ -37,6 +38,11 @@ export function address(path: string, params: Params = {}): URL {
   }
   return url;
 }
+
+/** The revision down to which the service has undone changes for a moment in the past that takes it long; null if none does. */
+export const undoneTo = signal<string | null>(null);
+const UNFINISHED = "plimsoll.changes.unfinished";
+const UNFINISHED_PAUSE = 1000;
 
 export interface Options {
   signal?: AbortSignal | undefined;
@@ -99,10 +105,16 @@ export async function getIfChanged<T>(path: string, params: Params = {}, options
     const response = await send(url, options);
     if (response.status === 304) return { body: null, etag: options.etag ?? null };
     if (response.ok) {
+      if (params["at"] !== undefined) undoneTo.value = null;
       return { body: (await response.json()) as T, etag: response.headers.get("etag") };
     }
-    if (response.status !== 401) throw await errorOf(response);
-    await requestSignIn(used, await errorOf(response));
+    const error = await errorOf(response);
+    if (response.status === 401) await requestSignIn(used, error);
+    else if (error.code === UNFINISHED) {
+      // The service continues where it stopped.
+      undoneTo.value = /revision (\S+?);/.exec(error.detail)?.[1] ?? "";
+      await new Promise((resolve) => setTimeout(resolve, UNFINISHED_PAUSE));
+    } else throw error;
     options.signal?.throwIfAborted();
   }
 }

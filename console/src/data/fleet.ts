@@ -33,8 +33,10 @@ export interface Host {
   members: Provider[];
   load: Load;
   /** The aggregates and traits of all providers of the tree. */
-  aggregates: ReadonlySet<string>;
-  traits: ReadonlySet<string>;
+  readonly aggregates: ReadonlySet<string>;
+  readonly traits: ReadonlySet<string>;
+  /** Whether the compute service of the host is disabled. */
+  disabled: boolean;
 }
 
 export interface Fleet {
@@ -67,7 +69,10 @@ function addInventory(load: ClassLoad, inventory: Inventory): void {
 function loadOf(members: readonly Provider[]): Load {
   const result: Load = new Map();
   for (const member of members) {
-    for (const [name, inventory] of Object.entries(member.inventories)) {
+    // Faster than by entries, of which there would be 100,000 small arrays.
+    for (const name in member.inventories) {
+      const inventory = member.inventories[name];
+      if (inventory === undefined) continue;
       let load = result.get(name);
       if (load === undefined) result.set(name, (load = emptyLoad()));
       addInventory(load, inventory);
@@ -84,16 +89,36 @@ function union(members: readonly Provider[], of: (provider: Provider) => readonl
   return result ?? NONE;
 }
 
-function hostOf(root: Provider, members: Provider[]): Host {
-  return {
-    uuid: root.uuid,
-    name: root.name,
-    root,
-    members,
-    load: loadOf(members),
-    aggregates: union(members, (provider) => provider.aggregates),
-    traits: union(members, (provider) => provider.traits),
-  };
+/** The trait of a provider, such as a storage pool, that shares what it has with its aggregates. */
+export const SHARES = "MISC_SHARES_VIA_AGGREGATE";
+const DISABLED = "COMPUTE_STATUS_DISABLED";
+
+/** The sets are made when they are asked for: the first view needs none of them, and they take half of the time to build a fleet. */
+class Tree implements Host {
+  readonly uuid: string;
+  readonly name: string;
+  readonly load: Load;
+  readonly disabled: boolean;
+  private allAggregates: ReadonlySet<string> | null = null;
+  private allTraits: ReadonlySet<string> | null = null;
+
+  constructor(
+    readonly root: Provider,
+    readonly members: Provider[],
+  ) {
+    this.uuid = root.uuid;
+    this.name = root.name;
+    this.load = loadOf(members);
+    this.disabled = members.some((member) => member.traits.includes(DISABLED));
+  }
+
+  get aggregates(): ReadonlySet<string> {
+    return (this.allAggregates ??= union(this.members, (provider) => provider.aggregates));
+  }
+
+  get traits(): ReadonlySet<string> {
+    return (this.allTraits ??= union(this.members, (provider) => provider.traits));
+  }
 }
 
 /** Sums over hosts. */
@@ -130,7 +155,7 @@ export function buildFleet(revision: string, list: readonly Provider[], version 
   const hosts: Host[] = [];
   for (const [rootUuid, members] of trees) {
     const root = providers.get(rootUuid) ?? members[0];
-    if (root !== undefined) hosts.push(hostOf(root, members));
+    if (root !== undefined) hosts.push(new Tree(root, members));
   }
   hosts.sort((a, b) => compareNames(a.name, b.name));
   return {
@@ -275,7 +300,7 @@ export function replaceProviders(fleet: Fleet, revision: string, touched: Readon
       fleet.byRoot.delete(rootUuid);
       continue;
     }
-    const host = hostOf(root, tree);
+    const host = new Tree(root, tree);
     fleet.byRoot.set(rootUuid, host);
     if (place === undefined) {
       hosts.push(host);

@@ -2,7 +2,7 @@
 
 /** Hosts grouped by aggregate or trait. A host is in each of its groups, as in the usage of the API. */
 
-import { sumOf, type Fleet, type Host, type Load } from "./fleet";
+import { SHARES, sumOf, type Fleet, type Host, type Load } from "./fleet";
 
 export type GroupBy = "nothing" | "aggregate" | "trait";
 
@@ -61,8 +61,6 @@ export function groupHosts(fleet: Fleet, by: GroupBy): Grouping {
 function sizeClass(size: number): number {
   return Math.round(Math.log(size + 1) / Math.log(4));
 }
-
-const SHARES = "MISC_SHARES_VIA_AGGREGATE";
 
 /** A name for an aggregate, which has none in Placement: the provider that shares with it, or what all its hosts begin with. */
 export function aggregateName(hosts: readonly Host[], aggregate: string): string | null {

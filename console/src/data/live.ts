@@ -8,7 +8,7 @@
  */
 
 import { batch, effect, signal } from "@preact/signals";
-import { ApiError, get, getIfChanged, OfflineError, type Params } from "../api/client";
+import { ApiError, get, getIfChanged, OfflineError, undoneTo, type Params } from "../api/client";
 import type { Change, ChangeList, ProviderList } from "../api/types";
 import { applyChanges, buildFleet, type Fleet } from "./fleet";
 
@@ -173,6 +173,7 @@ export function startLive(): () => void {
     }
     const stop = new AbortController();
     etag = null;
+    undoneTo.value = null;
     // Not part of the effect: it reads signals that it writes.
     queueMicrotask(() => {
       if (!stop.signal.aborted) {

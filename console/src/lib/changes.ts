@@ -5,7 +5,16 @@
 import type { Change, ChangedConsumer, ChangedProvider, ConsumerState } from "../api/types";
 import { allocationDeltas } from "../data/fleet";
 import { shortId } from "./names";
-import { amount, compareClasses } from "./units";
+import { amount, compareClasses, plural } from "./units";
+
+/** Uuids of a page's consumer or providers: of a change of many, those are told about. */
+export type Focus = ReadonlySet<string>;
+
+/** Whether a consumer is one of the focus, or holds (or held) something of its providers. */
+export function isFocused(consumer: ChangedConsumer, focus: Focus | undefined): boolean {
+  if (focus === undefined || focus.has(consumer.uuid)) return true;
+  return [consumer.before, consumer.after].some((state) => Object.keys(state?.allocations ?? {}).some((uuid) => focus.has(uuid)));
+}
 
 export interface Difference {
   what: string;
@@ -70,10 +79,15 @@ function amountsOf(state: ConsumerState | null): Map<string, number> {
   return sums;
 }
 
+/** An amount with its class, unless the unit makes the class plain. */
+export function amountOf(name: string, value: number): string {
+  return name === "VCPU" || name === "MEMORY_MB" ? amount(name, value) : `${amount(name, value)} ${name === "DISK_GB" ? "disk" : name}`;
+}
+
 function amountsText(sums: ReadonlyMap<string, number>): string {
   return [...sums]
     .sort(([a], [b]) => compareClasses(a, b))
-    .map(([name, value]) => (["VCPU", "MEMORY_MB"].includes(name) ? amount(name, value) : `${amount(name, value)} ${name === "DISK_GB" ? "disk" : name}`))
+    .map(([name, value]) => amountOf(name, value))
     .join(", ");
 }
 
@@ -100,17 +114,23 @@ export function consumerSentence({ before, after }: ChangedConsumer): string {
 }
 
 /** One line about a change. */
-export function changeSentence(change: Change): string {
+export function changeSentence(change: Change, focus?: Focus): string {
   if (change.reload) return "The log does not describe this change.";
-  const [consumer] = change.consumers;
+  const focused = change.consumers.filter((each) => isFocused(each, focus));
+  const consumer = focused[0] ?? change.consumers[0];
   if (consumer !== undefined) {
-    const more = change.consumers.length - 1;
-    return `${shortId(consumer.uuid)} ${consumerSentence(consumer)}${more > 0 ? `, and ${more} more ${more === 1 ? "consumer" : "consumers"}` : ""}`;
+    const more = Math.max(1, focused.length) - 1;
+    return `${shortId(consumer.uuid)} ${consumerSentence(consumer)}${more > 0 ? `, and ${plural(more, "more consumer")}` : ""}`;
+  }
+  const [provider] = change.providers;
+  if (provider !== undefined && change.providers.length === 1) {
+    const name = provider.name ?? shortId(provider.uuid);
+    const news = providerNews(provider);
+    return news === "" ? name : `${name}: ${news}`;
   }
   if (change.providers.length > 0) {
     const members = [...new Set(change.providers.flatMap(({ before, after }) => changedMembers(before, after)))];
-    const names = firstOf(change.providers.map(({ name, uuid }) => name ?? shortId(uuid)));
-    return members.length === 0 ? names : `${names}: ${members.join(", ")}`;
+    return `${firstOf(change.providers.map(({ name, uuid }) => name ?? shortId(uuid)))}: ${members.join(", ")}`;
   }
   return change.names.map(({ before, after }) => (before !== null && after !== null ? `${before} to ${after}` : (after ?? before ?? ""))).join(", ");
 }
@@ -119,6 +139,40 @@ function changedMembers(before: ChangedProvider["before"], after: ChangedProvide
   if (before === null) return ["created"];
   if (after === null) return ["removed"];
   return Object.keys(after).filter((member) => member !== "generation");
+}
+
+const MOST_NEWS = 3;
+
+/** What is new of a provider, in a line: `VCPU total 96 cores to 80 cores, +CUSTOM_RDMA`. */
+export function providerNews({ before, after }: ChangedProvider): string {
+  if (before === null) return "created";
+  if (after === null) return "removed";
+  const news: string[] = [];
+  if (after.name !== undefined && after.name !== before.name) news.push(`was ${before.name ?? "without a name"}`);
+  if (after.parent !== undefined && after.parent !== before.parent) news.push("has another parent");
+  for (const name of Object.keys(after.inventories ?? {}).sort(compareClasses)) {
+    const [old, now] = [before.inventories?.[name] ?? null, after.inventories?.[name] ?? null];
+    if (now === null) news.push(`no more ${name}`);
+    else if (old === null) news.push(amountOf(name, now.total));
+    else {
+      if (old.total !== now.total) news.push(`${name} ${amount(name, old.total)} to ${amount(name, now.total)}`);
+      if (old.reserved !== now.reserved) news.push(`${name} reserved ${amount(name, old.reserved)} to ${amount(name, now.reserved)}`);
+      if (old.allocation_ratio !== now.allocation_ratio) news.push(`${name} ratio ${old.allocation_ratio} to ${now.allocation_ratio}`);
+      for (const unit of ["min_unit", "max_unit", "step_size"] as const) {
+        if (old[unit] !== now[unit]) news.push(`${name} ${unit} ${amount(name, old[unit])} to ${amount(name, now[unit])}`);
+      }
+    }
+  }
+  for (const [old, now, show] of [
+    [before.traits, after.traits, (name: string) => name],
+    [before.aggregates, after.aggregates, (uuid: string) => `aggregate ${shortId(uuid)}`],
+  ] as const) {
+    if (now === undefined) continue;
+    news.push(...now.filter((name) => !(old ?? []).includes(name)).map((name) => `+${show(name)}`));
+    news.push(...(old ?? []).filter((name) => !now.includes(name)).map((name) => `−${show(name)}`));
+  }
+  const more = news.length - MOST_NEWS;
+  return news.slice(0, MOST_NEWS).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 const list = (values: readonly string[] | undefined): string | null => (values === undefined || values.length === 0 ? null : [...values].sort().join(", "));

@@ -32,17 +32,18 @@ export interface Tile {
 
 const NAMED_WIDTH = 132;
 const NAMED_HEIGHT = 30;
-const TALL_HEIGHT = 54;
+const TALL_HEIGHT = 82;
+const TALL_WIDTH = 150;
 /** With at most this many hosts, a cell has its figure too. */
 const TALL_COUNT = 64;
 /** With at most this many hosts, names are in the cells unless the viewer wants otherwise. */
 const NAMED_COUNT = 160;
 /** The height that all cells together should take, for some hosts and for many. */
-const WANTED_HEIGHT = 600;
+const WANTED_HEIGHT = 760;
 const WANTED_HEIGHT_OF_MANY = 1000;
 const MANY = 2500;
 const SMALLEST = 8;
-const LARGEST = 26;
+const LARGEST = 30;
 const GUTTER = 118;
 const TILE_HEIGHT = 1024;
 
@@ -50,7 +51,7 @@ const TILE_HEIGHT = 1024;
 export function cellSize(count: number, width: number, density: Density): CellSize {
   if (density === "names" || (density === "auto" && count <= NAMED_COUNT)) {
     const tall = count <= TALL_COUNT;
-    const columns = Math.max(1, Math.floor(width / NAMED_WIDTH));
+    const columns = Math.max(1, Math.floor(width / (tall ? TALL_WIDTH : NAMED_WIDTH)));
     return { width: Math.floor(width / columns), height: tall ? TALL_HEIGHT : NAMED_HEIGHT, gap: 3, named: true, tall };
   }
   const side = Math.floor(Math.sqrt((Math.max(width, 1) * (count > MANY ? WANTED_HEIGHT_OF_MANY : WANTED_HEIGHT)) / Math.max(count, 1)));
@@ -58,8 +59,9 @@ export function cellSize(count: number, width: number, density: Density): CellSi
   return { width: size, height: size, gap: size >= 14 ? 2 : 1, named: false, tall: false };
 }
 
-export function gridOf(count: number, width: number, cell: CellSize): Grid {
-  const gutter = cell.named || width < 640 ? 0 : GUTTER;
+/** The gutter has names only if the hosts are in their order. */
+export function gridOf(count: number, width: number, cell: CellSize, byName = true): Grid {
+  const gutter = cell.named || width < 640 || !byName ? 0 : GUTTER;
   const columns = Math.max(1, Math.floor((width - gutter) / cell.width));
   const rows = Math.ceil(count / columns);
   return { cell, gutter, columns, rows, height: rows * cell.height };

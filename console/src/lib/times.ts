@@ -46,6 +46,12 @@ export function clockTime(then: Date): string {
   return clock.format(then);
 }
 
+const day = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+
+export function dayOf(then: Date): string {
+  return Number.isNaN(then.getTime()) ? "" : day.format(then);
+}
+
 /** Read a time of the API; it has no zone suffix in some answers and is UTC then. */
 export function parseTime(text: string): Date {
   return new Date(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);

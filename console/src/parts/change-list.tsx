@@ -2,40 +2,58 @@
 
 /** Changes, the newest first; a click shows before and after. */
 
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Change } from "../api/types";
-import { changeKind, changeSentence, consumerDifferences, providerDifferences, revisionNumber, type Difference } from "../lib/changes";
+import { changeKind, changeSentence, consumerDifferences, isFocused, providerDifferences, revisionNumber, type Difference, type Focus } from "../lib/changes";
 import { consumerPath, projectPath, providerPath } from "../lib/paths";
-import { absolute, clockTime, parseTime } from "../lib/times";
+import { absolute, clockTime, dayOf, parseTime } from "../lib/times";
+import { plural } from "../lib/units";
 import { Id, Link, Time } from "./basics";
 
-export function Changes({ changes }: { changes: readonly Change[] }): JSX.Element {
+export function Changes({ changes, focus }: { changes: readonly Change[]; focus?: Focus }): JSX.Element {
   const [open, setOpen] = useState<string | null>(null);
   return (
     <ol class="changes" data-keys>
-      {changes.map((change) => (
-        <li key={change.revision} class={open === change.revision ? "open" : ""}>
-          <button type="button" class="change" aria-expanded={open === change.revision} onClick={() => setOpen(open === change.revision ? null : change.revision)}>
-            <span class="change-time" title={absolute(parseTime(change.time))}>
-              {clockTime(parseTime(change.time))}
-            </span>
-            <span class="change-kind" data-operation={change.operation}>
-              {changeKind(change)}
-            </span>
-            <span class="change-text">{changeSentence(change)}</span>
-            <span class="change-age quiet">
-              <Time at={change.time} />
-            </span>
-          </button>
-          {open === change.revision ? <Details change={change} /> : null}
-        </li>
+      {changes.map((change, place) => (
+        <Fragment key={change.revision}>
+          {dayBefore(changes, place)}
+          <li class={open === change.revision ? "open" : ""}>
+            <button type="button" class="change" aria-expanded={open === change.revision} onClick={() => setOpen(open === change.revision ? null : change.revision)}>
+              <span class="change-time" title={absolute(parseTime(change.time))}>
+                {clockTime(parseTime(change.time))}
+              </span>
+              <span class="change-age quiet">
+                <Time at={change.time} />
+              </span>
+              <span class="change-kind" data-operation={change.operation}>
+                {changeKind(change)}
+              </span>
+              <span class="change-text">{changeSentence(change, focus)}</span>
+            </button>
+            {open === change.revision ? <Details change={change} focus={focus} /> : null}
+          </li>
+        </Fragment>
       ))}
     </ol>
   );
 }
 
-function Details({ change }: { change: Change }): JSX.Element {
+/** The day of a change, if it is not that of the change above it (or today, above the first). */
+function dayBefore(changes: readonly Change[], place: number): JSX.Element | null {
+  const day = dayOf(parseTime(changes[place]?.time ?? ""));
+  const above = changes[place - 1];
+  if (day === dayOf(above === undefined ? new Date() : parseTime(above.time))) return null;
+  return <li class="change-day">{day}</li>;
+}
+
+/** Consumers of a change that are shown at once: a change can have hundreds. */
+const FIRST_CONSUMERS = 10;
+
+function Details({ change, focus }: { change: Change; focus: Focus | undefined }): JSX.Element {
+  const [all, setAll] = useState(false);
+  const focused = change.consumers.filter((each) => isFocused(each, focus));
+  const shown = all ? change.consumers : (focused.length > 0 ? focused : change.consumers).slice(0, FIRST_CONSUMERS);
   return (
     <div class="change-details">
       <dl class="facts">
@@ -68,9 +86,14 @@ function Details({ change }: { change: Change }): JSX.Element {
           </Fact>
         )}
       </dl>
-      {change.consumers.map((consumer) => (
+      {shown.map((consumer) => (
         <Differences key={consumer.uuid} title="Consumer" id={consumer.uuid} to={consumerPath(consumer.uuid)} label={consumer.uuid} list={consumerDifferences(consumer)} />
       ))}
+      {change.consumers.length > shown.length ? (
+        <button type="button" class="link-button" onClick={() => setAll(true)}>
+          Show all {plural(change.consumers.length, "consumer")} of this change
+        </button>
+      ) : null}
       {change.providers.map((provider) => (
         <Differences
           key={provider.uuid}

@@ -18,6 +18,8 @@ export interface Colouring {
   share: (host: Host) => number;
   /** The figure of a cell that has room for it. */
   figure: (host: Host) => string;
+  /** What stands below the figure. */
+  detail: (host: Host) => string;
 }
 
 export interface Pointed {
@@ -69,12 +71,13 @@ function inkOf(theme: Theme, scale: "load" | "fit"): Ink {
 }
 
 const NOT_DRAWN = -9;
-const FIGURE_FONT = '600 16px Barlow, system-ui, sans-serif';
-const FONT = '500 11.5px Barlow, system-ui, sans-serif';
+const FIGURE_FONT = '600 20px Barlow, system-ui, sans-serif';
+const FONT = '400 12px Barlow, system-ui, sans-serif';
+const NAME_FONT = '600 13px Barlow, system-ui, sans-serif';
 
 export function HeatMap(props: Props): JSX.Element {
   const { hosts, width, cell, colouring, theme, byName, label, onPoint, onOpen } = props;
-  const grid = useMemo(() => gridOf(hosts.length, width, cell), [hosts.length, width, cell]);
+  const grid = useMemo(() => gridOf(hosts.length, width, cell, byName), [hosts.length, width, cell, byName]);
   const tiles = useMemo(() => tilesOf(grid), [grid]);
   const box = useRef<HTMLDivElement>(null);
   const marker = useRef<HTMLDivElement>(null);
@@ -280,14 +283,14 @@ function drawTile(
     if (host === undefined) continue;
     const step = colouring.step(host);
     const share = cell.named ? colouring.share(host) : 1;
-    const disabled = host.traits.has("COMPUTE_STATUS_DISABLED");
+    const disabled = host.disabled;
     const look = lookOf(step, share, cell.named, disabled);
     if (looks[place - first] === look) continue;
     looks[place - first] = look;
     const x = gutter + (place % columns) * cell.width;
     const y = (Math.floor(place / columns) - tile.firstRow) * cell.height;
     context.clearRect(x, y, cell.width, cell.height);
-    if (cell.named) drawNamed(context, host, x, y, width, height, step, share, cell.tall ? colouring.figure(host) : "", ink, theme);
+    if (cell.named) drawNamed(context, host, x, y, width, height, step, share, cell.tall ? [colouring.figure(host), colouring.detail(host)] : null, ink, theme);
     else drawCell(context, x, y, width, height, step, ink);
     if (disabled) drawNotch(context, x, y, width, height, ink);
   }
@@ -314,7 +317,7 @@ function drawNamed(
   height: number,
   step: number,
   share: number,
-  figure: string,
+  figures: readonly [figure: string, detail: string] | null,
   ink: Ink,
   theme: Theme,
 ): void {
@@ -328,21 +331,24 @@ function drawNamed(
   context.fillStyle = step === ABSENT ? ink.quiet : dark ? ink.onDark : ink.onLight;
   if (step !== ABSENT && share > 0) {
     context.globalAlpha = 0.55;
-    context.fillRect(x + 7, y + height - 5, (width - 14) * Math.min(1, share), 2);
+    context.fillRect(x + 8, y + height - 6, (width - 16) * Math.min(1, share), 2);
     context.globalAlpha = 1;
   }
-  const name = shortened(host.name, Math.floor((width - 14) / 6.3));
-  if (figure === "") {
-    context.fillText(name, x + 7, y + height / 2 - 1);
+  const name = shortened(host.name, Math.floor((width - 16) / 6.6));
+  if (figures === null) {
+    context.fillText(name, x + 8, y + height / 2 - 1);
     return;
   }
+  const [figure, detail] = figures;
+  context.font = NAME_FONT;
+  context.fillText(name, x + 8, y + 15);
   context.font = FIGURE_FONT;
-  context.fillText(figure, x + 7, y + height / 2 + 5);
+  context.fillText(figure, x + 8, y + 38);
   context.font = FONT;
-  context.fillText(name, x + 7, y + 13);
+  context.fillText(detail, x + 8, y + 59, width - 16);
 }
 
-/** The compute service is disabled: a corner is cut off. */
+/** The compute service is disabled: a corner is cut off. A line at the cut shows it also on a pale cell. */
 function drawNotch(context: CanvasRenderingContext2D, x: number, y: number, width: number, height: number, ink: Ink): void {
   const side = Math.max(3, Math.round(Math.min(width, height) * 0.55));
   context.fillStyle = ink.notch;
@@ -351,4 +357,10 @@ function drawNotch(context: CanvasRenderingContext2D, x: number, y: number, widt
   context.lineTo(x + width + 0.5, y + side);
   context.lineTo(x + width - side, y - 0.5);
   context.fill();
+  context.strokeStyle = ink.quiet;
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(x + width, y + side + 0.5);
+  context.lineTo(x + width - side - 0.5, y);
+  context.stroke();
 }

@@ -11,8 +11,8 @@ export interface BarLoad {
   reserved?: number;
 }
 
-/** Allocated, free and reserved of a class, with the line that no load may pass. */
-export function LoadBar({ of, load, size = "small" }: { of: string; load: BarLoad; size?: "small" | "large" }): JSX.Element {
+/** Allocated, free and reserved of a class, with the line that no load may pass. `part` of what is allocated is marked, from the left. */
+export function LoadBar({ of, load, size = "small", part = 0 }: { of: string; load: BarLoad; size?: "small" | "large"; part?: number }): JSX.Element {
   const parts = barParts(load);
   const text =
     `${of}: ${percent(load.used, load.capacity)} allocated, ` +
@@ -22,6 +22,7 @@ export function LoadBar({ of, load, size = "small" }: { of: string; load: BarLoa
     <span class={`loadbar ${size}`} role="img" aria-label={text} title={text}>
       <span class="loadbar-track">
         <span class="loadbar-used" style={{ width: `${parts.used}%` }} />
+        {part > 0 && load.used > 0 ? <span class="loadbar-part" style={{ width: `${parts.used * Math.min(1, part / load.used)}%` }} /> : null}
         {parts.reserved > 0 ? (
           <span class="loadbar-reserved" style={{ left: `${parts.line}%`, width: `${parts.reserved}%` }} />
         ) : null}

@@ -5,6 +5,7 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { undoneTo } from "../api/client";
 import type { ChangeList } from "../api/types";
 import { fleet, fleetError, headRevision, moment } from "../data/live";
 import { useDocument } from "../data/resource";
@@ -121,6 +122,7 @@ function Slider(): JSX.Element {
             </span>
           </>
         )}
+        {at !== null && undoneTo.value !== null ? <span>Undoing the changes since then; now at revision {number(revisionNumber(undoneTo.value))}</span> : null}
         {at !== null && fleetError.value !== null ? <span class="bad">{fleetError.value instanceof Error ? fleetError.value.message : ""}</span> : null}
       </p>
     </aside>

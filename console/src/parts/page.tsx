@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { Link } from "./basics";
 
 export type PageState = "loading" | "ready" | "empty" | "error";
 
@@ -37,5 +38,15 @@ export function Page({
       </div>
       {children}
     </main>
+  );
+}
+
+/** A page above this one, before its heading. */
+export function Crumb({ to, children }: { to: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <span class="crumb">
+      <Link to={to}>{children}</Link>
+      <span aria-hidden="true"> / </span>
+    </span>
   );
 }

@@ -3,17 +3,18 @@
 /** One consumer: what it holds and where, and its history. */
 
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
 import { useParams as useRoute } from "wouter-preact";
-import type { ChangeList, Consumer } from "../api/types";
+import type { Consumer } from "../api/types";
 import { fleet, headRevision, moment } from "../data/live";
 import { useDocument } from "../data/resource";
 import { shortId } from "../lib/names";
 import { decoded, projectPath, providerPath } from "../lib/paths";
 import { compareClasses, percent } from "../lib/units";
 import { Amount, Failure, Id, Link, Loading, Time } from "../parts/basics";
-import { Changes } from "../parts/change-list";
+import { HistoryPanel } from "../parts/history-panel";
 import { LoadBar } from "../parts/loadbar";
-import { Page } from "../parts/page";
+import { Crumb, Page } from "../parts/page";
 import { loadOfInventory } from "./provider";
 
 export function ConsumerView(): JSX.Element {
@@ -21,6 +22,7 @@ export function ConsumerView(): JSX.Element {
   const id = decoded(uuid);
   const consumer = useDocument<Consumer>(`plimsoll/v1/consumers/${encodeURIComponent(id)}`, {}, { refresh: headRevision.value, every: 2000, past: false });
   const value = consumer.value;
+  const focus = useMemo(() => new Set([id]), [id]);
   const state = value !== null ? "ready" : consumer.error !== null ? "error" : "loading";
   return (
     <Page
@@ -28,10 +30,7 @@ export function ConsumerView(): JSX.Element {
       title={`Consumer ${shortId(id)}`}
       heading={
         <>
-          <span class="crumb">
-            <Link to="/consumers">Consumers</Link>
-            <span aria-hidden="true"> / </span>
-          </span>
+          <Crumb to="/consumers">Consumers</Crumb>
           {shortId(id)}
         </>
       }
@@ -71,7 +70,7 @@ export function ConsumerView(): JSX.Element {
             <Holdings consumer={value} />
           )}
         </section>
-        <ConsumerHistory id={id} />
+        <HistoryPanel filter="consumer" id={id} focus={focus} />
       </div>
     </Page>
   );
@@ -107,11 +106,11 @@ function Holdings({ consumer }: { consumer: Consumer }): JSX.Element {
                         <td class="figure">
                           <Amount of={each} value={resources[each] ?? 0} />
                         </td>
-                        <td class="holding-bar">{inventory === undefined ? null : <LoadBar of={each} load={loadOfInventory(inventory)} />}</td>
+                        <td class="holding-bar">{inventory === undefined ? null : <LoadBar of={each} load={loadOfInventory(inventory)} part={resources[each] ?? 0} />}</td>
                         <td class="quiet">
                           {inventory === undefined
                             ? ""
-                            : `${percent(resources[each] ?? 0, inventory.capacity)} of the capacity; ${percent(inventory.used, inventory.capacity)} allocated in all`}
+                            : `${percent(resources[each] ?? 0, inventory.capacity)} of the capacity; ${percent(inventory.used, inventory.capacity)} with all other consumers`}
                         </td>
                       </tr>
                     );
@@ -122,28 +121,5 @@ function Holdings({ consumer }: { consumer: Consumer }): JSX.Element {
         );
       })}
     </ul>
-  );
-}
-
-function ConsumerHistory({ id }: { id: string }): JSX.Element {
-  const list = useDocument<ChangeList>("plimsoll/v1/changes", { consumer: id, limit: 50 }, { refresh: headRevision.value, every: 3000, past: false });
-  return (
-    <section class="panel" aria-labelledby="history-title">
-      <div class="panel-head">
-        <h2 id="history-title">History</h2>
-        <Link to={`/history?consumer=${id}`} class="quiet-link">
-          All changes
-        </Link>
-      </div>
-      {list.error !== null ? (
-        <Failure error={list.error} what="its history" retry={list.reload} />
-      ) : list.value === null ? (
-        <Loading what="its history" />
-      ) : list.value.changes.length === 0 ? (
-        <p class="quiet">The change log has nothing about it: it is older than what is kept, or never existed.</p>
-      ) : (
-        <Changes changes={list.value.changes} />
-      )}
-    </section>
   );
 }

@@ -7,10 +7,11 @@ import { useState } from "preact/hooks";
 import type { Candidate, Candidates } from "../api/types";
 import { fleet, moment } from "../data/live";
 import type { Loaded } from "../data/resource";
+import { amountOf } from "../lib/changes";
 import { shortId } from "../lib/names";
 import { providerPath } from "../lib/paths";
 import type { Query } from "../lib/query";
-import { number, plural } from "../lib/units";
+import { compareClasses, number, plural } from "../lib/units";
 import { Failure, Link, Loading } from "../parts/basics";
 import { Resources } from "../parts/resources";
 
@@ -47,6 +48,7 @@ function mostOften(values: readonly string[]): string {
 export function CandidateList({ candidates, query, total }: { candidates: Loaded<Candidates>; query: Query; total: number }): JSX.Element {
   const [all, setAll] = useState(false);
   const list = candidates.value === null ? [] : byHost(candidates.value);
+  const summaries = candidates.value?.provider_summaries ?? {};
   const received = candidates.value?.allocation_requests.length ?? 0;
   const name = (uuid: string): string => fleet.value?.providers.get(uuid)?.name ?? shortId(uuid);
   const detailed = query.groups.length > 1 || list.some(({ candidates: each }) => each.some(({ allocations }) => Object.keys(allocations).length > 1));
@@ -75,7 +77,11 @@ export function CandidateList({ candidates, query, total }: { candidates: Loaded
               <li key={root}>
                 <div class="candidate-host">
                   <Link to={providerPath(root)}>{name(root)}</Link>
-                  {each.length > 1 ? <span class="quiet">{number(each.length)} ways</span> : null}
+                  {each.length > 1 ? (
+                    <span class="quiet">{number(each.length)} ways</span>
+                  ) : detailed ? null : (
+                    <span class="quiet leaves">leaves {leavesOf(each[0], summaries)}</span>
+                  )}
                 </div>
                 {detailed ? <Ways candidates={each} name={name} /> : null}
               </li>
@@ -83,13 +89,27 @@ export function CandidateList({ candidates, query, total }: { candidates: Loaded
           </ul>
           {list.length > FIRST ? (
             <button type="button" class="link-button" onClick={() => setAll(!all)}>
-              {all ? "Show fewer" : `Show ${number(list.length)} hosts`}
+              {all ? "Show fewer" : `Show all ${number(list.length)} hosts that were read`}
             </button>
           ) : null}
         </>
       )}
     </section>
   );
+}
+
+/** What is free on the one provider of a candidate after it is claimed. */
+function leavesOf(candidate: Candidate | undefined, summaries: Candidates["provider_summaries"]): string {
+  return Object.entries(candidate?.allocations ?? {})
+    .flatMap(([uuid, { resources }]) =>
+      Object.keys(resources)
+        .sort(compareClasses)
+        .map((name) => {
+          const { capacity = 0, used = 0 } = summaries[uuid]?.resources[name] ?? {};
+          return amountOf(name, Math.max(0, capacity - used - (resources[name] ?? 0)));
+        }),
+    )
+    .join(", ");
 }
 
 const FIRST_WAYS = 2;

@@ -12,6 +12,7 @@ import { providerPath } from "../lib/paths";
 import { reasonWords } from "../lib/reasons";
 import { amount, number, plural } from "../lib/units";
 import { Failure, Link, Loading } from "../parts/basics";
+import { Words } from "../parts/words";
 
 const LOST = 50;
 
@@ -111,7 +112,7 @@ function ClauseRow({
             <span class="quiet">
               {reasonWords(clause.reason)}
               {clause.group === null || clause.group === "" ? "" : `, group ${clause.group}`}
-              {best === null || clause.failed === 0 ? "" : `; at best ${best}`}
+              {best === null || clause.failed === 0 ? "" : `; of those that fail, the best: ${best}`}
             </span>
           </button>
           <span class="funnel-bar" aria-hidden="true">
@@ -155,7 +156,7 @@ function LostHosts({ clause, params }: { clause: number; params: Params }): JSX.
           <ul>
             {host.obstacles.map((obstacle) => (
               <li key={obstacle.clause} class={obstacle.clause === clause ? "" : "quiet"}>
-                {obstacle.text}
+                <Words text={obstacle.text} />
               </li>
             ))}
           </ul>

@@ -3,14 +3,19 @@
 /** Near misses: hosts by clauses, the nearest first. */
 
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import type { Explanation } from "../api/types";
 import { providerPath } from "../lib/paths";
 import { reasonWords } from "../lib/reasons";
-import { plural } from "../lib/units";
+import { number, plural } from "../lib/units";
 import { Link } from "../parts/basics";
+import { Words } from "../parts/words";
+
+const FIRST = 12;
 
 export function NearMisses({ explanation }: { explanation: Explanation }): JSX.Element | null {
   const { examples, clauses, more_hosts: more } = explanation;
+  const [all, setAll] = useState(false);
   if (examples.length === 0) return null;
   const columns = clauses.filter(({ failed }) => failed > 0);
   return (
@@ -18,7 +23,7 @@ export function NearMisses({ explanation }: { explanation: Explanation }): JSX.E
       <div class="panel-head">
         <h2 id="misses-title">Near misses</h2>
         <span class="quiet">
-          {plural(examples.length, "host")}, the nearest first{more > 0 ? `, of ${(more + examples.length).toLocaleString("en")} without candidates` : ""}
+          {plural(examples.length, "host")}, the nearest first{more > 0 ? `, of ${number(more + examples.length)} without candidates` : ""}
         </span>
       </div>
       <div class="matrix-scroll" tabIndex={0} role="group" aria-label="Hosts by clauses">
@@ -29,8 +34,8 @@ export function NearMisses({ explanation }: { explanation: Explanation }): JSX.E
               {columns.map((clause) => (
                 <th key={clause.number} scope="col" title={`${clause.asked}: ${reasonWords(clause.reason)}`}>
                   <span class="matrix-number">#{clause.number}</span>
-                  <small>{clause.resource_class ?? (clause.asked.split("=")[1] ?? "")}</small>
-                  <small>{clause.reason}</small>
+                  <small class="matrix-asked">{clause.resource_class ?? clause.asked.split("=")[1] ?? ""}</small>
+                  <small>{reasonWords(clause.reason)}</small>
                 </th>
               ))}
               <th scope="col" class="matrix-why">
@@ -39,29 +44,36 @@ export function NearMisses({ explanation }: { explanation: Explanation }): JSX.E
             </tr>
           </thead>
           <tbody data-keys>
-            {examples.map((host) => {
+            {examples.slice(0, all ? undefined : FIRST).map((host) => {
               const failed = new Map(host.obstacles.map((obstacle) => [obstacle.clause, obstacle.text]));
               return (
                 <tr key={host.uuid}>
                   <th scope="row">
                     <Link to={providerPath(host.uuid)}>{host.name}</Link>
                   </th>
-                  {columns.map(({ number }) => {
-                    const text = failed.get(number);
+                  {columns.map(({ number: clause }) => {
+                    const text = failed.get(clause);
                     return (
-                      <td key={number} class={text === undefined ? "met" : "failed"} title={text ?? "met, or not asked"}>
+                      <td key={clause} class={text === undefined ? "met" : "failed"} title={text ?? "met, or not asked"}>
                         <i aria-hidden="true" />
                         <span class="visually-hidden">{text === undefined ? "met" : "fails"}</span>
                       </td>
                     );
                   })}
-                  <td class="matrix-why">{host.obstacles.map(({ text }) => text).join("; ")}</td>
+                  <td class="matrix-why">
+                    <Words text={host.obstacles.map(({ text }) => text).join("; ")} />
+                  </td>
                 </tr>
               );
             })}
           </tbody>
         </table>
       </div>
+      {examples.length > FIRST ? (
+        <button type="button" class="link-button" onClick={() => setAll(!all)}>
+          {all ? "Show fewer" : `Show ${number(examples.length)} hosts`}
+        </button>
+      ) : null}
     </section>
   );
 }

@@ -6,6 +6,7 @@ import type { JSX } from "preact";
 import type { Explanation } from "../api/types";
 import { consumerPath, providerPath } from "../lib/paths";
 import { plural } from "../lib/units";
+import { withUnits } from "../lib/words";
 import { Id, Link } from "../parts/basics";
 import { Resources } from "../parts/resources";
 
@@ -22,7 +23,7 @@ export function Suggestions({ explanation, onQuery }: { explanation: Explanation
             {relax.map((each) => (
               <li key={each.query}>
                 <button type="button" class="button" onClick={() => onQuery(each.query)} title={each.query}>
-                  <span>{each.text.replace(/: \d+ hosts?$/, "")}</span>
+                  <span>{withUnits(each.text.replace(/: \d+ hosts?$/, ""))}</span>
                   <strong>{plural(each.hosts, "host")}</strong>
                 </button>
               </li>

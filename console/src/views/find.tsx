@@ -15,6 +15,7 @@ import { CopyButton, Empty, Failure, Link, Loading } from "../parts/basics";
 import { Page } from "../parts/page";
 import { Verdict } from "../parts/verdict";
 import { Builder } from "./find-builder";
+import { Words } from "../parts/words";
 import { CandidateList } from "./find-candidates";
 import { Funnel } from "./find-funnel";
 import { NearMisses } from "./find-matrix";
@@ -170,7 +171,9 @@ function Results({
               </span>
             )}
           </p>
-          <p>{why.summary}</p>
+          <p>
+            <Words text={why.summary} />
+          </p>
           {sinceWhen === undefined ? null : (
             <p class="quiet">
               {sinceWhen.text}{" "}
@@ -178,17 +181,22 @@ function Results({
             </p>
           )}
           {why.never_together.map(({ text }) => (
-            <p key={text}>{text}</p>
+            <p key={text}>
+              <Words text={text} />
+            </p>
           ))}
         </div>
       </section>
-      {why.verdict === "found" ? null : suggestions}
-      <div class={why.candidates === 0 ? "find-columns none" : "find-columns"}>
-        {why.candidates === 0 ? null : <CandidateList candidates={candidates} query={query} total={why.candidates} />}
-        <Funnel explanation={why} params={params} />
+      <div class="find-columns">
+        <div class="stack">
+          {why.candidates === 0 ? null : <CandidateList candidates={candidates} query={query} total={why.candidates} />}
+          {suggestions}
+        </div>
+        <div class="stack">
+          <Funnel explanation={why} params={params} />
+          <NearMisses explanation={why} />
+        </div>
       </div>
-      <NearMisses explanation={why} />
-      {why.verdict === "found" ? suggestions : null}
     </>
   );
 }

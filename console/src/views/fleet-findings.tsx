@@ -6,15 +6,18 @@ import type { JSX, TargetedKeyboardEvent } from "preact";
 import { useState } from "preact/hooks";
 import type { Finding, Findings } from "../data/findings";
 import type { Host } from "../data/fleet";
+import { amountOf } from "../lib/changes";
 import { useParams } from "../lib/navigation";
 import { providerPath } from "../lib/paths";
 import { amount, number, percent, plural } from "../lib/units";
+import { useWide } from "../lib/wide";
 import { Link } from "../parts/basics";
 import { LoadBar } from "../parts/loadbar";
 
 type Kind = "over" | "nearly" | "fragmented" | "empty";
 
-const FIRST = 8;
+const FIRST = 6;
+const FIRST_WIDE = 14;
 const MOST = 200;
 
 const TEXTS: Readonly<Record<Kind, { title: string; none: string; about: string }>> = {
@@ -42,12 +45,12 @@ export function FindingsPanel({ findings }: { findings: Findings }): JSX.Element
     empty: findings.empty.length,
   };
   const kinds: Kind[] = ["over", "nearly", "fragmented", "empty"];
-  const first = kinds.find((kind) => counts[kind] > 0) ?? "over";
-  const kind = kinds.find((each) => each === params.get("list")) ?? first;
+  const kind = kinds.find((each) => each === params.get("list")) ?? kinds.find((each) => counts[each] > 0) ?? "over";
   const total = counts[kind];
-  const shown = all ? MOST : FIRST;
+  const first = useWide() ? FIRST_WIDE : FIRST;
+  const shown = all ? MOST : first;
   return (
-    <section class="panel" aria-labelledby="attention-title">
+    <section class="panel attention" aria-labelledby="attention-title">
       <div class="panel-head">
         <h2 id="attention-title">Attention</h2>
       </div>
@@ -81,7 +84,7 @@ export function FindingsPanel({ findings }: { findings: Findings }): JSX.Element
                 .slice(0, shown)
                 .map((finding) => <FindingRow key={`${finding.host.uuid} ${finding.resourceClass}`} finding={finding} kind={kind} />)}
         </ul>
-        {total > FIRST ? (
+        {total > first ? (
           <button type="button" class="link-button" onClick={() => setAll(!all)}>
             {all ? "Show fewer" : `Show ${total > MOST ? `the first ${MOST} of ${number(total)}` : `all ${number(total)}`}`}
           </button>
@@ -137,7 +140,7 @@ function EmptyRow({ host }: { host: Host }): JSX.Element {
       <Link to={providerPath(host.uuid)} class="finding plain">
         <span class="finding-name">{host.name}</span>
         <span class="finding-share">{host.members.length > 1 ? plural(host.members.length, "provider") : ""}</span>
-        <span class="finding-figures wide">{classes.map(([name, load]) => amount(name, load.capacity)).join(" · ")}</span>
+        <span class="finding-figures wide">{classes.map(([name, load]) => amountOf(name, load.capacity)).join(" · ")}</span>
       </Link>
     </li>
   );

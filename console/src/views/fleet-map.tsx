@@ -58,6 +58,7 @@ export function FleetMap({ fleet }: { fleet: Fleet }): JSX.Element {
         step: (host) => (applies(host) ? countStep(fitsOnHost(host, wanted), most) : ABSENT),
         share: (host) => (most === 0 ? 0 : fitsOnHost(host, wanted) / most),
         figure: (host) => (applies(host) ? number(fitsOnHost(host, wanted)) : "–"),
+        detail: (host) => (applies(host) ? "fit" : "lacks a class"),
       };
     }
     return {
@@ -75,6 +76,10 @@ export function FleetMap({ fleet }: { fleet: Fleet }): JSX.Element {
       figure: (host) => {
         const load = host.load.get(colour);
         return load === undefined ? "–" : percent(load.used, load.capacity);
+      },
+      detail: (host) => {
+        const load = host.load.get(colour);
+        return load === undefined ? `no ${colour}` : `${amount(colour, load.free)} free`;
       },
     };
     // The fleet is in the list so that a change gives another object, and changed cells are drawn.
@@ -222,6 +227,7 @@ function GroupHead({ group, by, colour, fleet }: { group: HostGroup; by: GroupBy
   const load = group.load.get(shown);
   const first = group.hosts[0]?.name ?? "";
   const last = group.hosts.at(-1)?.name ?? "";
+  const name = group.key === null ? null : aggregateName(group.hosts, group.key);
   const none = by === "aggregate" ? "In no aggregate" : "Without traits";
   return (
     <div class="group-head">
@@ -230,8 +236,8 @@ function GroupHead({ group, by, colour, fleet }: { group: HostGroup; by: GroupBy
           <h3>{none}</h3>
         ) : (
           <>
-            <h3 title={group.key}>{by === "aggregate" ? (aggregateName(group.hosts, group.key) ?? `Aggregate ${shortId(group.key)}`) : group.key}</h3>
-            {by === "aggregate" ? <code class="quiet">{shortId(group.key)}</code> : null}
+            <h3 title={group.key}>{by === "aggregate" ? (name ?? `Aggregate ${shortId(group.key)}`) : group.key}</h3>
+            {by === "aggregate" && name !== null ? <code class="quiet">{shortId(group.key)}</code> : null}
             <CopyButton text={group.key} label={`Copy ${group.key}`} small />
           </>
         )}
@@ -344,7 +350,7 @@ function HostCard({
       <strong class="host-card-name">{host.name}</strong>
       <span class="quiet">
         {host.members.length > 1 ? `${plural(host.members.length, "provider")} in its tree` : "one provider"}
-        {host.traits.has("COMPUTE_STATUS_DISABLED") ? ", compute service disabled" : ""}
+        {host.disabled ? ", compute service disabled" : ""}
       </span>
       {colour === FIT && shape !== null ? (
         <span>

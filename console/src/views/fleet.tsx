@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { findingsOf } from "../data/findings";
-import { sumOf, type ClassLoad, type Fleet, type Load } from "../data/fleet";
+import { SHARES, sumOf, type ClassLoad, type Fleet, type Load } from "../data/fleet";
 import { fleet, fleetError } from "../data/live";
 import { number, percent, plural } from "../lib/units";
 import { Amount, Empty, Failure, Loading } from "../parts/basics";
@@ -42,7 +42,8 @@ export function FleetView(): JSX.Element {
 function FleetPage({ fleet: current }: { fleet: Fleet }): JSX.Element {
   const totals = useMemo(() => sumOf(current.hosts), [current]);
   const findings = useMemo(() => findingsOf(current), [current]);
-  const summary = `${plural(current.hosts.length, "host")}, ${plural(current.providers.size, "provider")}`;
+  const pools = useMemo(() => current.hosts.filter(({ root }) => root.traits.includes(SHARES)).length, [current]);
+  const summary = `${plural(current.hosts.length, "host")}${pools > 0 ? ` (${number(pools)} of them shared storage)` : ""}, ${plural(current.providers.size, "provider")}`;
   return (
     <Page view="fleet" title="Fleet" subtitle={summary} state="ready">
       <section aria-labelledby="load-title">
@@ -51,16 +52,17 @@ function FleetPage({ fleet: current }: { fleet: Fleet }): JSX.Element {
         </h2>
         <ClassTable fleet={current} totals={totals} stranded={findings.stranded} />
       </section>
-      <div class="fleet-columns">
+      <div class={current.hosts.length <= FEW_HOSTS ? "fleet-columns few" : "fleet-columns"}>
         <FleetMap fleet={current} />
-        <aside class="fleet-aside" aria-label="What needs attention">
-          <FindingsPanel findings={findings} />
-          <RecentUnplaced />
-        </aside>
+        <FindingsPanel findings={findings} />
+        <RecentUnplaced />
       </div>
     </Page>
   );
 }
+
+/** The map of so few hosts is low: there is room below it. */
+const FEW_HOSTS = 64;
 
 /** The classes that are shown before the viewer asks for all. */
 const FIRST_CLASSES = 8;

@@ -3,16 +3,16 @@
 /** The stream of changes, the newest first, with filters; new ones appear as they are committed. */
 
 import type { JSX } from "preact";
-import type { Change, ChangeList } from "../api/types";
 import { fleet, headRevision, liveState, moment } from "../data/live";
 import { usePages } from "../data/pages";
 import { OPERATION_NAMES, operationWords, revisionEpoch, revisionNumber } from "../lib/changes";
 import { useParams } from "../lib/navigation";
 import { plural } from "../lib/units";
-import { Empty, Failure, Loading, Select } from "../parts/basics";
+import { Empty, Failure, Select } from "../parts/basics";
 import { Changes } from "../parts/change-list";
 import { Combobox } from "../parts/combobox";
 import { FilterField } from "../parts/filter-field";
+import { changeIdentity, LookingBack, pickChanges } from "../parts/history-panel";
 import { Page } from "../parts/page";
 
 const TEXT_FILTERS: readonly (readonly [name: string, label: string, placeholder: string])[] = [
@@ -29,8 +29,6 @@ const AGES: readonly (readonly [value: string, label: string])[] = [
   ["24h", "last 24 h"],
   ["7d", "last 7 days"],
 ];
-
-const pick = (list: ChangeList): { items: Change[]; next: string | null } => ({ items: list.changes, next: list.next });
 
 export function HistoryView(): JSX.Element {
   const [params, setParams] = useParams();
@@ -50,10 +48,11 @@ export function HistoryView(): JSX.Element {
   const last = isRevision ? revisionNumber(at) : 0;
   const before = isRevision && last < (revisionNumber(headRevision.value) || Infinity) ? `${revisionEpoch(at)}:${last + 1}` : null;
   const to = at !== null && !isRevision ? at : null;
-  const pages = usePages("plimsoll/v1/changes", { ...filters, before, to, limit: 100 }, pick, {
+  const pages = usePages("plimsoll/v1/changes", { ...filters, before, to, limit: 100 }, pickChanges, {
     cursor: "before",
     refresh: at === null ? headRevision.value : "",
     every: 700,
+    identity: changeIdentity,
   });
   const hosts = fleet.value?.hosts ?? [];
   const subtree = filters.subtree ?? filters.provider ?? "";
@@ -102,7 +101,7 @@ export function HistoryView(): JSX.Element {
         {pages.error !== null ? (
           <Failure error={pages.error} what="the history" retry={pages.reload} />
         ) : pages.items.length === 0 && pages.loading ? (
-          <Loading what="the history" lines={8} />
+          <LookingBack next={pages.next} />
         ) : pages.items.length === 0 && !pages.hasMore ? (
           <Empty title={filtered ? "No change meets these conditions" : "Nothing has changed yet"}>
             <p>{filtered ? "The change log keeps a limited number of changes and days." : "The change log begins when Plimsoll takes over the database."}</p>
@@ -113,7 +112,7 @@ export function HistoryView(): JSX.Element {
             <p class="list-foot">
               <span class="quiet">
                 {plural(pages.items.length, "change")}
-                {pages.hasMore ? " so far" : ", to the begin of the log"}
+                {pages.hasMore ? " so far" : ", to the beginning of the log"}
               </span>
               {pages.hasMore ? (
                 <button type="button" class="button" onClick={pages.more} disabled={pages.loading}>

@@ -15,7 +15,7 @@ import { decoded, projectPath } from "../lib/paths";
 import { compareClasses, number, plural } from "../lib/units";
 import { Amount, Count, Empty, Failure, Id, Link, Loading, Segmented } from "../parts/basics";
 import { ConsumerTable } from "../parts/consumer-table";
-import { Page } from "../parts/page";
+import { Crumb, Page } from "../parts/page";
 import { pickConsumers } from "./consumers";
 
 export function SubNavigation(): JSX.Element {
@@ -44,7 +44,7 @@ export function ProjectsView(): JSX.Element {
   return (
     <Page
       view="projects"
-      title="Projects"
+      title={by === "project" ? "Projects" : by === "user" ? "Users" : "Consumer types"}
       subtitle={usage.value === null ? "What is allocated, and to whom" : plural(usage.value.groups.length, by === "project" ? "project" : by === "user" ? "user" : "consumer type")}
       state={state}
       actions={<SubNavigation />}
@@ -61,6 +61,7 @@ export function ProjectsView(): JSX.Element {
             ]}
             onChange={(value) => setParams({ by: value === "project" ? null : value === "user" ? "user" : "type", sort: null })}
           />
+          <span class="quiet controls-note">Allocated amounts; the bars compare with the largest of a column</span>
         </div>
         {usage.error !== null ? (
           <Failure error={usage.error} what="usage by project" retry={usage.reload} />
@@ -76,21 +77,21 @@ export function ProjectsView(): JSX.Element {
   );
 }
 
-/** Rows are groups, columns are classes; the bar is the share of all that is allocated of the class. */
+/** Rows are groups, columns are classes; the bar compares with the largest group of the class. */
 function UsageTable({ groups, by, sort, onSort }: { groups: readonly ConsumerGroup[]; by: By; sort: string; onSort: (name: string) => void }): JSX.Element {
   const [all, setAll] = useState(false);
-  const sums = new Map<string, number>();
+  const most = new Map<string, number>();
   for (const { resources } of groups) {
-    for (const [name, { used }] of Object.entries(resources)) sums.set(name, (sums.get(name) ?? 0) + used);
+    for (const [name, { used }] of Object.entries(resources)) most.set(name, Math.max(most.get(name) ?? 0, used));
   }
-  const classes = [...sums.keys()].sort(compareClasses);
+  const classes = [...most.keys()].sort(compareClasses);
   const value = (group: ConsumerGroup): number => (sort === "consumers" ? group.consumers : (group.resources[sort]?.used ?? 0));
   const ordered = groups.toSorted((a, b) => value(b) - value(a));
   const shown = all ? ordered.slice(0, MOST_ROWS * 10) : ordered.slice(0, MOST_ROWS);
   const sortable = (name: string, label: string): JSX.Element => (
     <th key={name} scope="col" class="figure" aria-sort={sort === name ? "descending" : "none"}>
-      <button type="button" class="sort" onClick={() => onSort(name)} title={label}>
-        {label}
+      <button type="button" class="sort" onClick={() => onSort(name)} title={`Sort by ${label}`}>
+        {breakable(label)}
       </button>
     </th>
   );
@@ -115,7 +116,7 @@ function UsageTable({ groups, by, sort, onSort }: { groups: readonly ConsumerGro
               </td>
               {classes.map((name) => {
                 const used = group.resources[name]?.used ?? 0;
-                const sum = sums.get(name) ?? 0;
+                const largest = most.get(name) ?? 0;
                 return (
                   <td key={name} class="figure share-cell" data-class={name}>
                     {used === 0 ? (
@@ -124,7 +125,7 @@ function UsageTable({ groups, by, sort, onSort }: { groups: readonly ConsumerGro
                       <>
                         <Amount of={name} value={used} />
                         <span class="share-bar" aria-hidden="true">
-                          <i style={{ width: `${sum === 0 ? 0 : (used / sum) * 100}%` }} />
+                          <i style={{ width: `${largest === 0 ? 0 : (used / largest) * 100}%` }} />
                         </span>
                       </>
                     )}
@@ -142,6 +143,11 @@ function UsageTable({ groups, by, sort, onSort }: { groups: readonly ConsumerGro
       ) : null}
     </div>
   );
+}
+
+/** A long name of a class may be broken after its underscores. */
+function breakable(name: string): (string | JSX.Element)[] {
+  return name.split(/(?<=_)/).flatMap((piece, place) => (place === 0 ? [piece] : [<wbr key={place} />, piece]));
 }
 
 function GroupName({ by, group }: { by: By; group: string | null }): JSX.Element {
@@ -164,10 +170,7 @@ export function ProjectView(): JSX.Element {
       title={`Project ${shortId(id)}`}
       heading={
         <>
-          <span class="crumb">
-            <Link to="/projects">Projects</Link>
-            <span aria-hidden="true"> / </span>
-          </span>
+          <Crumb to="/projects">Projects</Crumb>
           {shortId(id)}
         </>
       }

@@ -5,20 +5,20 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { useParams as useRoute } from "wouter-preact";
-import type { ChangeList, Consumer, ConsumerList, Inventory, Provider } from "../api/types";
+import type { Consumer, ConsumerList, Inventory, Provider } from "../api/types";
 import { emptyLoad, type ClassLoad, type Fleet, type Host } from "../data/fleet";
-import { fleet, fleetError, headRevision, moment } from "../data/live";
+import { fleet, fleetError, moment } from "../data/live";
 import { usePages } from "../data/pages";
 import { useDocument } from "../data/resource";
 import { shortId } from "../lib/names";
 import { useParams } from "../lib/navigation";
-import { decoded, providerPath } from "../lib/paths";
+import { decoded, projectPath, providerPath } from "../lib/paths";
 import { amount, compareClasses, number, percent, plural } from "../lib/units";
 import { Amount, CopyButton, Failure, Id, Link, Loading, Segmented, Time } from "../parts/basics";
-import { Changes } from "../parts/change-list";
 import { ConsumerTable } from "../parts/consumer-table";
+import { HistoryPanel } from "../parts/history-panel";
 import { LoadBar } from "../parts/loadbar";
-import { Page } from "../parts/page";
+import { Crumb, Page } from "../parts/page";
 import { ProviderTree } from "./provider-tree";
 
 export function ProviderView(): JSX.Element {
@@ -43,6 +43,7 @@ export function ProviderView(): JSX.Element {
 
 function ProviderPage({ fleet: current, provider, host }: { fleet: Fleet; provider: Provider; host: Host | undefined }): JSX.Element {
   const parents = ancestors(current, provider);
+  const focus = useMemo(() => new Set(provider.parent === null ? (host?.members ?? [provider]).map(({ uuid }) => uuid) : [provider.uuid]), [provider, host]);
   const classes = Object.keys(provider.inventories).sort(compareClasses);
   return (
     <Page
@@ -51,10 +52,9 @@ function ProviderPage({ fleet: current, provider, host }: { fleet: Fleet; provid
       heading={
         <>
           {parents.map((each) => (
-            <span key={each.uuid} class="crumb">
-              <Link to={providerPath(each.uuid)}>{each.name}</Link>
-              <span aria-hidden="true"> / </span>
-            </span>
+            <Crumb key={each.uuid} to={providerPath(each.uuid)}>
+              {each.name}
+            </Crumb>
           ))}
           {provider.name}
         </>
@@ -91,7 +91,7 @@ function ProviderPage({ fleet: current, provider, host }: { fleet: Fleet; provid
             )}
           </section>
           <ConsumersPanel provider={provider} hasTree={(host?.members.length ?? 1) > 1} />
-          <HistoryPanel provider={provider} />
+          <HistoryPanel filter={provider.parent === null ? "subtree" : "provider"} id={provider.uuid} focus={focus} />
         </div>
         <div class="stack">
           {host === undefined ? null : (
@@ -227,13 +227,27 @@ function AggregatesPanel({ fleet: current, provider }: { fleet: Fleet; provider:
   );
 }
 
+const MOST_PROJECTS = 12;
+
+/** How often each value occurs, the most frequent first. */
+function ranked(values: readonly string[]): [value: string, count: number][] {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1));
+}
+
+function countsOf(values: readonly string[]): string {
+  return ranked(values)
+    .map(([value, count]) => `${number(count)} ${value}`)
+    .join(", ");
+}
+
 const pickConsumers = (list: ConsumerList): { items: Consumer[]; next: string | null } => ({ items: list.consumers, next: list.next });
 
 function ConsumersPanel({ provider, hasTree }: { provider: Provider; hasTree: boolean }): JSX.Element {
   const [params, setParams] = useParams();
   const scope = hasTree && params.get("of") === "tree" ? "tree" : "provider";
   const pages = usePages("plimsoll/v1/consumers", { [scope]: provider.uuid, limit: 50 }, pickConsumers, { refresh: String(provider.generation), every: 2000 });
-  const projects = new Set(pages.items.map(({ project }) => project)).size;
   return (
     <section class="panel" aria-labelledby="consumers-title">
       <div class="panel-head">
@@ -263,8 +277,19 @@ function ConsumersPanel({ provider, hasTree }: { provider: Provider; hasTree: bo
         <>
           <p class="quiet about">
             {plural(pages.items.length, "consumer")}
-            {pages.hasMore ? " so far" : ""} of {plural(projects, "project")}
+            {pages.hasMore ? " so far" : ""}: {countsOf(pages.items.map(({ type }) => (type === "unknown" ? "without a type" : type)))}
           </p>
+          <ul class="tags about">
+            {ranked(pages.items.map(({ project }) => project))
+              .slice(0, MOST_PROJECTS)
+              .map(([project, count]) => (
+                <li key={project}>
+                  <Link to={projectPath(project)}>
+                    {shortId(project)} <strong>{number(count)}</strong>
+                  </Link>
+                </li>
+              ))}
+          </ul>
           <ConsumerTable consumers={pages.items} {...(scope === "provider" ? { of: provider.uuid } : {})} />
           {pages.hasMore ? (
             <button type="button" class="link-button" onClick={pages.more} disabled={pages.loading}>
@@ -272,30 +297,6 @@ function ConsumersPanel({ provider, hasTree }: { provider: Provider; hasTree: bo
             </button>
           ) : null}
         </>
-      )}
-    </section>
-  );
-}
-
-function HistoryPanel({ provider }: { provider: Provider }): JSX.Element {
-  const scope = provider.parent === null ? "subtree" : "provider";
-  const list = useDocument<ChangeList>("plimsoll/v1/changes", { [scope]: provider.uuid, limit: 20 }, { refresh: headRevision.value, every: 3000, past: false });
-  return (
-    <section class="panel" aria-labelledby="history-title">
-      <div class="panel-head">
-        <h2 id="history-title">History</h2>
-        <Link to={`/history?${scope}=${provider.uuid}`} class="quiet-link">
-          All changes
-        </Link>
-      </div>
-      {list.error !== null ? (
-        <Failure error={list.error} what="its history" retry={list.reload} />
-      ) : list.value === null ? (
-        <Loading what="its history" />
-      ) : list.value.changes.length === 0 ? (
-        <p class="quiet">The change log has nothing about it.</p>
-      ) : (
-        <Changes changes={list.value.changes} />
       )}
     </section>
   );

@@ -4,25 +4,32 @@
 
 import type { JSX } from "preact";
 import type { UnplacedList } from "../api/types";
-import { headRevision } from "../data/live";
+import { headRevision, moment } from "../data/live";
 import { useDocument } from "../data/resource";
+
 import { failureWords } from "../lib/reasons";
 import { plural } from "../lib/units";
+import { useWide } from "../lib/wide";
 import { Failure, Link, Loading, Time } from "../parts/basics";
 import { Verdict } from "../parts/verdict";
+import { Words } from "../parts/words";
 
+/** On a wall screen the panel stands beside the map alone. */
 const SHOWN = 5;
+const SHOWN_WIDE = 10;
 
 export function RecentUnplaced(): JSX.Element {
-  const list = useDocument<UnplacedList>("plimsoll/v1/unplaced", { limit: SHOWN, since: "24h" }, { refresh: headRevision.value, every: 10_000, past: false });
+  const shown = useWide() ? SHOWN_WIDE : SHOWN;
+  const list = useDocument<UnplacedList>("plimsoll/v1/unplaced", { limit: shown, since: "24h" }, { refresh: headRevision.value, every: 10_000, past: false });
   return (
-    <section class="panel" aria-labelledby="unplaced-title">
+    <section class="panel unplaced-panel" aria-labelledby="unplaced-title">
       <div class="panel-head">
         <h2 id="unplaced-title">Unplaced, last 24 h</h2>
         <Link to="/unplaced" class="quiet-link">
           All
         </Link>
       </div>
+      {moment.value === null ? null : <p class="notice">These are the searches up to now.</p>}
       {list.value === null ? (
         list.error === null ? (
           <Loading what="unplaced searches" lines={3} />
@@ -35,14 +42,14 @@ export function RecentUnplaced(): JSX.Element {
         <ul class="unplaced-short" data-keys>
           {list.value.unplaced.map((entry) => (
             <li key={`${entry.project} ${entry.query} ${entry.microversion}`}>
-              <Link to={`/find?${entry.query}`} title={entry.summary}>
+              <Link to={`/find?${entry.query}`}>
                 <span class="unplaced-line">
                   <Verdict verdict={entry.verdict} /> <span title={entry.reason}>{failureWords(entry.reason) || entry.reason}</span>
                   <span class="quiet">
                     {plural(entry.searches, "search", "searches")}, <Time at={entry.last_at} />
                   </span>
                 </span>
-                <span class="clamp">{entry.summary}</span>
+                <span class="clamp"><Words text={entry.summary} /></span>
               </Link>
             </li>
           ))}

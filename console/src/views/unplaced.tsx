@@ -15,6 +15,7 @@ import { number, plural } from "../lib/units";
 import { Empty, Failure, Id, Link, Loading, Select, Time } from "../parts/basics";
 import { Page } from "../parts/page";
 import { Verdict } from "../parts/verdict";
+import { Words } from "../parts/words";
 
 const pick = (list: UnplacedList): { items: UnplacedSearch[]; next: string | null } => ({ items: list.unplaced, next: list.next });
 
@@ -200,7 +201,7 @@ function Entry({ entry, open = false }: { entry: UnplacedSearch; open?: boolean 
               {plural(entry.searches, "search", "searches")}, <Time at={entry.last_at} />
             </span>
           </span>
-          <span class={open ? "" : "clamp"}>{entry.summary}</span>
+          <span class={open ? "" : "clamp"}><Words text={entry.summary} /></span>
         </summary>
         <div class="entry-body">
           <code class="entry-query">{readable(entry.query)}</code>
@@ -232,7 +233,7 @@ function Entry({ entry, open = false }: { entry: UnplacedSearch; open?: boolean 
                 <span>
                   <span class="quiet">Plimsoll's</span> <Id id={request.request_id} full />
                 </span>
-                {request.summary === entry.summary ? null : <p class="quiet">{request.summary}</p>}
+                {request.summary === entry.summary ? null : <p class="quiet"><Words text={request.summary} /></p>}
               </li>
             ))}
           </ul>
