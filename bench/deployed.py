@@ -34,7 +34,7 @@ from bench.datasets.rows import Rows
 from bench.measuring.machine import cpu_used_by_others
 from bench.measuring.rounds import quantile
 from bench.measuring.workloads import BUILDERS, mixed_reads
-from bench.report.deployed import deployed_table, follow_sentence, missed_goals
+from bench.report.deployed import deployed_table, follow_sentence, missed_goals, model_table
 from bench.report.table import as_text
 from bench.run import RESULTS
 from bench.site.databases import KINDS, engines, is_missing
@@ -118,6 +118,9 @@ def main(arguments: argparse.Namespace) -> int:
     }
     print(as_text(*deployed_table(results)))
     print(follow_sentence(results))
+    if "claims" in arguments.work:
+        print("\nClaims per second that these processor times permit:")
+        print(as_text(*model_table(results)))
     path = arguments.results or RESULTS / f"deployed-{arguments.database}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, indent=1) + "\n")

@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 
 from bench.client.driving import Clients
@@ -73,11 +74,18 @@ class Work:
     clients: int
     services: int
     dataset: str = "flat"
+    workers: int = 1
 
     @property
     def column(self) -> str:
-        return f"{self.title}, {self.clients}" + (f", {self.services} services" if self.services > 1 else "")
+        several = (f", {self.services} services" if self.services > 1 else "") + (
+            f", {self.workers} workers" if self.workers > 1 else ""
+        )
+        return f"{self.title}, {self.clients}{several}"
 
+
+_DEPLOYED = attrgetter("dataset", "services", "workers")
+"""What a work is measured on."""
 
 WORKS = (
     *(Work(title, clients, 1) for title in ("reads", "claims", "selections") for clients in (1, 8)),
@@ -86,6 +94,7 @@ WORKS = (
 """Measured for every fast path."""
 
 OWN_WORKS: Mapping[str, tuple[Work, ...]] = {
+    "shared_writer": (Work("claims", 8, 1, workers=2), Work("claims", 8, SEVERAL, workers=2)),
     "mysql_protocol": (Work("consumers", 1, 1, "busy"), Work("consumers", 8, 1, "busy")),
     "response_cache": (Work("equal searches", 8, 1),),
     "allocation_cache": (Work("allocations", 8, 1, "busy"),),
@@ -110,6 +119,7 @@ CODE: Mapping[str, tuple[str, ...]] = {
         "ledger/change_codec.py:are_claims",
         "ledger/change_codec.py:collect_claims",
     ),
+    "shared_writer": ("server/forwarding.py", "server/forwarded_connection.py"),
     "response_cache": ("ledger/response_cache.py",),
     "allocation_cache": ("ledger/allocation_cache.py",),
     "policy_cache": ("access/policy.py:_RulesInForce",),
@@ -155,16 +165,16 @@ def main(arguments: argparse.Namespace) -> int:
 
 def _gains(site: Site, name: str, effort: Effort) -> Iterator[tuple[Work, float]]:
     works = (*WORKS, *OWN_WORKS.get(name, ()))
-    for dataset, services in dict.fromkeys((work.dataset, work.services) for work in works):
+    for dataset, services, workers in dict.fromkeys(map(_DEPLOYED, works)):
         rows = BUILDERS[dataset]()
         kind = PlimsollUnderGunicorn if name == SERVER else Plimsoll
         settings = {} if name == SERVER else {"OS_PLIMSOLL__DISABLE_FAST_PATHS": name}
         with (
-            site.deployment(f"{dataset}_with", rows, services) as fast,
-            site.deployment(f"{dataset}_without", rows, services, kind, settings) as plain,
+            site.deployment(f"{dataset}_with", rows, services, workers=workers) as fast,
+            site.deployment(f"{dataset}_without", rows, services, kind, settings, workers=workers) as plain,
         ):
             for work in works:
-                if (work.dataset, work.services) == (dataset, services):
+                if _DEPLOYED(work) == (dataset, services, workers):
                     gain = _gain(work, fast, plain, rows, effort)
                     print(f"{name}: {work.column}: {gain:.2f}", file=sys.stderr, flush=True)
                     yield work, gain

@@ -156,7 +156,9 @@ def _deployed(results: Mapping[str, Any]) -> str:
     return (
         f"\n### Deployed\n\nMeasured {results['when']}, while other programs used {results['used_by_others']:.0f} % of the"
         f" processors.\n\n{table.as_markdown(*deployed.deployed_table(results))}\n\n"
-        f"{deployed.follow_sentence(results)}\n{missed}\n"
+        f"{deployed.follow_sentence(results)}\n{missed}\n\n"
+        "Claims per second that these processor times permit on machines with more processors:\n\n"
+        f"{table.as_markdown(*deployed.model_table(results))}\n"
     )
 
 

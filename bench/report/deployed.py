@@ -18,6 +18,7 @@ HEADER = (
     "clients",
     "p50",
     "p99",
+    "p99/p50",
     "fairness",
     "head held",
     "per commit",
@@ -35,6 +36,11 @@ OF_REFERENCE: Mapping[tuple[str, str], float] = {
 MAX_P99, MIN_FAIRNESS, MAX_FOLLOW_US = 4.0, 0.5, 50.0
 """For claims: p99 in times of p50, and the slowest client in times of the fastest. Processor time per followed claim."""
 
+LOCKED_PART = 0.3
+"""The share of a service's processor time that it spends while it holds the lock of the head, if several services write: it
+follows, decides, and composes statements. By cProfile, on MariaDB."""
+PROCESSORS = 2, 4, 8, 16
+
 
 def deployed_table(results: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[tuple[str, ...]]]:
     """Return header and lines. Costs are processor times per unit of work, of all processes of a kind."""
@@ -49,6 +55,39 @@ def follow_sentence(results: Mapping[str, Any]) -> str:
         f"Processor time of a service that only follows: {follow['us']:.0f} µs per claim made at another service,"
         f" with {follow['per_read']:.0f} claims per read of the change log."
     )
+
+
+def model_table(results: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[tuple[str, ...]]]:
+    """Return what the processor times of a claim permit on machines with more processors, which services, database and clients share.
+
+    It is the lowest of three limits: all work on all processors; the work of a service in the one process of it that
+    writes; and what is done while the head is locked, one commit after the other. Waits for disks are left out.
+    """
+    lines = [line for line in results["lines"] if line["work"] == "claims" and not line["is_reference"]]
+    return (
+        ("layout", *(f"{count} processors" for count in PROCESSORS), "limited by at the end"),
+        [
+            (
+                line["layout"],
+                *(f"{min(_limits(line, count).values()):,.0f}" for count in PROCESSORS),
+                min(_limits(line, PROCESSORS[-1]).items(), key=lambda each: each[1])[0],
+            )
+            for line in lines
+        ],
+    )
+
+
+def _limits(line: Mapping[str, Any], processors: int) -> Mapping[str, float]:
+    """Return the claims per second that each limit permits."""
+    services, database, clients = (line[f"{name}_us"] for name in ("services", "database", "clients"))
+    layout = line["layout"]
+    writers = 1 if layout.endswith("-backup") else int(layout.partition("x")[0])
+    locked = database + (LOCKED_PART * services if writers > 1 else 0.0)
+    return {
+        "processors": processors * 1e6 / (services + database + clients),
+        "the processes that write": writers * 1e6 / services,
+        "the lock": 1e6 / locked,
+    }
 
 
 def missed_goals(results: Mapping[str, Any]) -> list[str]:
@@ -86,6 +125,7 @@ def _cells(line: Mapping[str, Any]) -> tuple[str, ...]:
         f"{line['clients_us']:,.0f} µs",
         _text(line["p50_ms"], "{:.2f} ms"),
         _text(line["p99_ms"], "{:.2f} ms"),
+        _text(line["p99_ms"] and line["p99_ms"] / line["p50_ms"], "{:.1f}"),
         f"{line['fairness']:.2f}",
         _text(line["head_held"], "{:.0%}"),
         _text(line["per_commit"], "{:.2f}"),

@@ -13,7 +13,7 @@ from bench.client.driving import Unit
 from bench.client.http import UnexpectedResponse
 from bench.client.processes import drive_processes
 from bench.client.units import reads
-from bench.report.deployed import deployed_table, missed_goals
+from bench.report.deployed import deployed_table, missed_goals, model_table
 from bench.tests.conftest import Serve
 
 RESPONSE = [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"]
@@ -65,6 +65,20 @@ def test_a_missed_goal_is_listed(missed: dict[str, Any], text: str) -> None:
 
 def test_following_has_a_goal() -> None:
     assert missed_goals(results(follow_us=51)) == ["following: 51 µs per claim, the goal is 50"]
+
+
+@pytest.mark.parametrize(
+    ("measured", "cells"),
+    [
+        (line("1x1"), ("1x1", "2,000", "2,000", "2,000", "2,000", "the processes that write")),
+        (line("3x2"), ("3x2", "2,500", "2,857", "2,857", "2,857", "the lock")),
+        (line("3x1-backup"), ("3x1-backup", "2,000", "2,000", "2,000", "2,000", "the processes that write")),
+        (line("3x1", clients_us=9300.0), ("3x1", "200", "400", "800", "1,600", "processors")),
+    ],
+)
+def test_the_model_has_the_lowest_limit(measured: dict[str, Any], cells: tuple[str, ...]) -> None:
+    _, lines = model_table({"lines": [measured, line("1x1", "mix"), line("1x1", is_reference=True)]})
+    assert lines == [cells]
 
 
 def test_a_reference_has_no_ratio_and_no_metrics() -> None:

@@ -25,6 +25,8 @@ class FastPaths:
     """Decide a batch without locking the head first, while no other process writes."""
     bulk_follow: bool = True
     """Apply the claims of other processes together, instead of one after the other."""
+    shared_writer: bool = True
+    """Let one worker of a service process the requests of all its workers that write."""
     response_cache: bool = True
     """Cache the responses of searches, for each snapshot."""
     allocation_cache: bool = True

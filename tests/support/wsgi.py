@@ -42,6 +42,7 @@ class PlainApplication:
     """A WSGI application with the least that our server needs beyond WSGI."""
 
     immediate_paths: Collection[str] = ()
+    shares_writer = False
 
     def __init__(self, app: WSGIApplication) -> None:
         self._app = app

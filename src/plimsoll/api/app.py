@@ -116,7 +116,14 @@ def make_app(
     # With a prefix, the server or proxy in front may have removed it from the path already.
     immediate = dispatch.immediate_paths | {prefix + path for path in dispatch.immediate_paths}
     end_waits = partial(end_subscriptions, placement)
-    return Application(outermost(app), longest_body, immediate, placement.metrics, end_waits)
+    return Application(
+        outermost(app),
+        longest_body,
+        immediate,
+        placement.metrics,
+        end_waits,
+        shares_writer=placement.settings.fast_paths.shared_writer,
+    )
 
 
 class Application(Drain):
@@ -129,8 +136,11 @@ class Application(Drain):
         immediate_paths: Collection[str],
         metrics: Metrics = NO_METRICS,
         end_waits: Callable[[], None] = lambda: None,
+        *,
+        shares_writer: bool = False,
     ) -> None:
         super().__init__(app, longest_body)
+        self.shares_writer = shares_writer
         self.end_waits = end_waits
         self.immediate_paths = immediate_paths
         self._metrics = metrics

@@ -20,6 +20,9 @@ class ServedApplication(Protocol):
     immediate_paths: Collection[str]
     """Paths whose requests never wait, so that they need no permit."""
 
+    shares_writer: bool
+    """True if one worker of a service should process the requests of all workers that write: see `server.forwarding`."""
+
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse, /) -> Iterable[bytes]:
         """Process a request, as WSGI defines it."""
 

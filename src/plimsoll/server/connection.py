@@ -53,8 +53,9 @@ class Phase(Enum):
 
 class Connection:
     def __init__(self, connections: Connections, opened: socket.socket, peer: Any) -> None:
-        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._set_options(opened)
         self.peer = str(peer[0])
+        self._peer = peer
         self.since = time.monotonic()
         """When the phase began."""
         self.body_bytes = 0
@@ -99,6 +100,9 @@ class Connection:
             is_head = request is not None and request.method == "HEAD"
             self._send_error(error.status, error.detail, is_head=is_head)
             self._linger()
+
+    def _set_options(self, opened: socket.socket) -> None:
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def close(self) -> None:
         self._count_body(0)
@@ -252,7 +256,12 @@ class Connection:
     def _respond(self, request: Request) -> bool:
         """Respond to a request; False if the connection ends with it."""
         self._phase = Phase.PROCESSING
-        environ = self._parser.environ(request)
+        forwarder = self._connections.forwarder
+        forwarded = None if forwarder is None else forwarder.forward(request, self._peer)
+        if forwarded is not None:
+            headers = [*forwarded.headers, *self._connection_headers(request)]
+            return self._send_response(forwarded.status, headers, forwarded.body)
+        environ = self._environ(request)
         is_head = request.method == "HEAD"
         try:
             called = self._call_application(request, environ)
@@ -264,11 +273,7 @@ class Connection:
             is_chunked = rest is not None and request.version != "1.0"
             if is_chunked:
                 headers.append(("transfer-encoding", "chunked"))
-            if not request.keeps_alive or not is_drained or self._connections.is_draining:
-                headers.append(("connection", "close"))
-            elif request.version == "1.0":
-                # Without a length, the end of the connection is the end of the body.
-                headers.append(("connection", "keep-alive" if rest is None else "close"))
+            headers += self._connection_headers(request, is_drained=is_drained, has_length=rest is None)
             if rest is None:
                 return self._send_response(self._status, headers, body, is_head=is_head)
             pieces = chain((body,), rest)
@@ -279,6 +284,21 @@ class Connection:
         finally:
             self._close_result(environ)
             self._connections.note_large(request.received)
+
+    def _environ(self, request: Request) -> dict[str, Any]:
+        """Return the WSGI environment of a request."""
+        return self._parser.environ(request)
+
+    def _connection_headers(
+        self, request: Request, *, is_drained: bool = True, has_length: bool = True
+    ) -> list[tuple[str, str]]:
+        """Return the header of a response that ends the connection or keeps it open, if it needs one."""
+        if not request.keeps_alive or not is_drained or self._connections.is_draining:
+            return [("connection", "close")]
+        if request.version == "1.0":
+            # Without a length, the end of the connection is the end of the body.
+            return [("connection", "keep-alive" if has_length else "close")]
+        return []
 
     def _call_application(
         self, request: Request, environ: dict[str, Any]
@@ -358,12 +378,15 @@ class Connection:
             self._send(head + body)
         else:
             self._send(head)
-            if sys.platform == "linux":
-                self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_IN_KERNEL)
+            self._limit_unsent()
             self._set_held_bytes(len(body))
             self._send(body)
             self._set_held_bytes(0)
         return goes_on
+
+    def _limit_unsent(self) -> None:
+        if sys.platform == "linux":
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_IN_KERNEL)
 
     def _send_pieces(
         self, headers: list[tuple[str, str]], pieces: Iterator[bytes], *, is_chunked: bool, is_head: bool

@@ -13,6 +13,8 @@ from typing import Any
 from plimsoll.runtime.greenlets import Greenlets
 from plimsoll.server.application import ServedApplication
 from plimsoll.server.connection import Connection
+from plimsoll.server.forwarded_connection import ForwardedConnection
+from plimsoll.server.forwarding import Forwarder, is_same_user
 from plimsoll.server.limits import LARGE_BYTES, MAX_CONNECTIONS, Limits
 from plimsoll.server.permits import Permits
 from plimsoll.server.progress import RequestsInProgress
@@ -36,6 +38,8 @@ class Connections:
         self.runtime = runtime
         self.permits = Permits(runtime, limits.threads, limits.queue_timeout, self._has_memory)
         self.in_progress = in_progress or RequestsInProgress()
+        self.forwarder: Forwarder | None = None
+        """Forwards requests that write to another worker. None if each worker processes its own."""
         self.is_draining = False
         """True if the next response on each connection is its last."""
         self._max_connections = max_connections
@@ -51,7 +55,16 @@ class Connections:
         """Serve one connection, from its first request to its last."""
         if len(self._open) >= self._max_connections:
             self._close_longest_idle()
-        connection = Connection(self, opened, peer)
+        self._serve(Connection(self, opened, peer))
+
+    def serve_worker(self, opened: socket.socket, _: Any) -> None:
+        """Serve a connection on which another worker of the service forwards requests."""
+        if is_same_user(opened):
+            self._serve(ForwardedConnection(self, opened))
+        else:
+            opened.close()
+
+    def _serve(self, connection: Connection) -> None:
         self._open.add(connection)
         try:
             connection.serve()

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from plimsoll.server import forwarding
 from plimsoll.server.limits import Limits
 from plimsoll.server.signals import Signals, Stopped
 from plimsoll.server.sockets import Listen
@@ -68,6 +69,7 @@ class _Supervisor:
         self._count = count
         self._limits = limits
         self._signals = signals
+        self._writer = forwarding.new_name() if count > 1 else ""
         self._workers: list[WorkerProcess] = []
 
     def start(self, when_ready: Callable[[], None]) -> None:
@@ -104,7 +106,7 @@ class _Supervisor:
     def _start_worker(self) -> WorkerProcess:
         used = {worker.number for worker in self._workers if worker.is_alive}
         number = next(number for number in itertools.count() if number not in used)
-        return WorkerProcess(self._factory, self._listening, self._limits, number)
+        return WorkerProcess(self._factory, self._listening, self._limits, number, self._writer)
 
     def _end_hanging(self, worker: WorkerProcess) -> None:
         LOG.error(

@@ -64,6 +64,8 @@ class Task:
     """A file to which the worker writes its stack if it hangs."""
     supervisor: int
     """The supervisor's process id."""
+    writer: str
+    """The name of the worker that writes for all; empty if there is only one worker: see `server.forwarding`."""
     limits: Limits
 
     @property
@@ -116,6 +118,7 @@ def _serve(app: ServedApplication, task: Task, runtime: Greenlets) -> None:
     from gevent.server import StreamServer
 
     from plimsoll.server.connections import Connections
+    from plimsoll.server.forwarding import Forwarder
     from plimsoll.server.progress import RequestsInProgress
     from plimsoll.server.sockets import max_connections
 
@@ -129,7 +132,16 @@ def _serve(app: ServedApplication, task: Task, runtime: Greenlets) -> None:
     connections = Connections(app, task.limits, (address, port), runtime, in_progress, max_open)
     # A few more than the limit, so that an idle connection can be closed when a new one arrives.
     server = StreamServer(listening, connections.serve, spawn=Pool(max_open + 16))
+    for_workers: list[StreamServer] = []
     server.start()
+    if task.writer and app.shares_writer:
+
+        def serve_as_writer(bound: socket.socket) -> None:
+            for_workers.append(StreamServer(bound, connections.serve_worker))
+            for_workers[-1].start()
+
+        connections.forwarder = Forwarder(task.writer, serve_as_writer)
+        connections.forwarder.become_writer()
     os.write(task.status, LISTENING)
     os.set_blocking(task.status, False)
     _beat(task)
@@ -139,6 +151,10 @@ def _serve(app: ServedApplication, task: Task, runtime: Greenlets) -> None:
             connections.had_large_message = False
             memory.trim()
         _beat(task)
+    if connections.forwarder is not None:
+        connections.forwarder.stop()
+    for each in for_workers:
+        each.close()  # another worker can become the writer
     server.stop_accepting()
     faulthandler.cancel_dump_traceback_later()
     _finish(connections)

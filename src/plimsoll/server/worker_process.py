@@ -27,7 +27,9 @@ _HANG_GRACE_SECONDS = 2.0
 class WorkerProcess:
     """A new interpreter: a worker must not depend on the state of the supervisor's process."""
 
-    def __init__(self, factory: str, listening: socket.socket, limits: Limits, number: int = 0) -> None:
+    def __init__(
+        self, factory: str, listening: socket.socket, limits: Limits, number: int = 0, writer: str = ""
+    ) -> None:
         self.number = number
         """No other worker that is alive has the same one."""
         self._limits = limits
@@ -42,7 +44,7 @@ class WorkerProcess:
             ours.callback(os.close, self._status)
             theirs.callback(os.close, status)
             files = listening.fileno(), status, progress.fileno(), self._stack.fileno()
-            task = worker.Task(factory, number, *files, os.getpid(), limits)
+            task = worker.Task(factory, number, *files, os.getpid(), writer, limits)
             self._process = subprocess.Popen(task.command(), pass_fds=task.files)  # noqa: S603  # our own module
             self._files = ours.pop_all()
 

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The writer's side of a connection on which another worker of the service forwards requests."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from typing import TYPE_CHECKING, Any
+
+from plimsoll.server.connection import Connection
+from plimsoll.server.forwarding import PEER
+from plimsoll.server.parser import Request
+
+if TYPE_CHECKING:
+    from plimsoll.server.connections import Connections
+
+
+class ForwardedConnection(Connection):
+    """A Unix socket. Each request begins with a header that has the address of its client."""
+
+    def __init__(self, connections: Connections, opened: socket.socket) -> None:
+        super().__init__(connections, opened, ("another worker", 0))
+
+    def expire(self) -> None:
+        if self.is_idle:
+            self._end_input()
+        else:
+            super().expire()
+
+    def shut_down(self) -> None:
+        if self.is_idle:
+            self._end_input()
+        else:
+            super().shut_down()
+
+    def _end_input(self) -> None:
+        """Accept no further request. One that was sent already is received and processed; sending another one fails.
+
+        Of a TCP connection, a request that arrives while it is closed would be lost.
+        """
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RD)
+
+    def _environ(self, request: Request) -> dict[str, Any]:
+        (name, peer), *request.headers = request.headers
+        assert name == PEER
+        address, _, port = peer.decode("latin-1").rpartition(" ")
+        return super()._environ(request) | {"REMOTE_ADDR": address, "REMOTE_PORT": port}
+
+    def _set_options(self, opened: socket.socket) -> None:
+        """It has no options of TCP."""
+
+    def _limit_unsent(self) -> None:
+        """The other worker receives without a pause."""
