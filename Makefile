@@ -43,6 +43,7 @@ test: .venv/.installed .venv-reference/.installed .console ## all tests, then th
 		echo "== conformance on $$db: the reference's own cases, against Plimsoll"; \
 		$(REFERENCE)/python -m tests.conformance --database $$db --jobs $(JOBS) || failed=1; \
 	done; \
+	echo "== not part of make test: the console in a browser (make test-browser), deploy/ (make deployments), Keystone and clients (make cloud), nova (make nova)"; \
 	exit $$failed
 
 test-browser: .venv/.installed .console ## the web console in a real Chromium; pictures of each view in ./var/pictures
@@ -121,7 +122,7 @@ docs: .venv/.installed ## write the pages that are generated from the code
 	$(BIN)/python -m tests.docs.v1_reference
 
 site: .venv-site/.installed ## the documentation as a site, in build/site; broken links are errors
-	$(SITE)/sphinx-build -q -W --keep-going -c docs/site . build/site
+	$(SITE)/sphinx-build -q -E -W --keep-going -c docs/site . build/site
 	@echo "Open build/site/index.html"
 
 lock: .venv/.installed ## write the lock files again (UPGRADE=--upgrade for the newest versions)

@@ -55,14 +55,3 @@ def test_every_decision_has_context_decision_and_cost() -> None:
         text = decision.read_text()
         for heading in ("## Context", "## Decision", "## Costs"):
             assert heading in text, f"{decision.name} lacks {heading}"
-
-
-def test_links_between_pages_are_not_broken() -> None:
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    broken = [
-        f"{page.relative_to(ROOT)} -> {target}"
-        for page in pages
-        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text())
-        if "://" not in target and not (page.parent / target).exists()
-    ]
-    assert broken == []

@@ -32,7 +32,7 @@ PAGES = {
     "allocations": ("Allocations", "../concepts/consumers.md"),
     "usages": ("Usages", "../concepts/capacity.md"),
     "reshaper": ("Reshaper", "../concepts/reshapes.md"),
-    "versions": ("Versions of the API", "../versions.md"),
+    "versions": ("Versions", "../versions.md"),
 }
 """Pages by the last fixed part of a path: title, and the page that explains the concept."""
 OF_EVERY_OPERATION = ("400", "401", "403", "406", "431", "500", "503")
@@ -73,7 +73,7 @@ def pages() -> dict[str, str]:
 def _page(name: str, sections: Sequence[str]) -> str:
     title, concept = PAGES[name]
     head = [
-        f"# {title}",
+        f"# Placement API: {title[0].lower()}{title[1:]}",
         "",
         f"What it means: [{Path(concept).stem.replace('-', ' ')}]({concept}). What all operations have in common: [overview](README.md).",
         "This page is generated from the declarations of the routes by `make docs`.",

@@ -21,6 +21,8 @@ GENERATIONS: Mapping[str, type[r.Refusal]] = {
     "consumer_generation": r.StaleConsumerGeneration,
 }
 """The refusals that follow from a member of the request's body."""
+UNGUARDED = {"POST /resource_providers/{uuid}/inventories"}
+"""Routes that accept a generation and ignore it."""
 
 
 class RefusalRow(NamedTuple):
@@ -38,7 +40,7 @@ def refusals_of(route: str, members: set[str]) -> list[RefusalRow]:
 
 def _defaults(route: str, members: set[str]) -> Iterator[tuple[type[r.Refusal], ErrorTemplate]]:
     path = route.partition(" ")[2]
-    kinds = [kind for member, kind in GENERATIONS.items() if member in members]
+    kinds = [kind for member, kind in GENERATIONS.items() if member in members and route not in UNGUARDED]
     if path.startswith("/resource_providers/{uuid}"):
         kinds.append(r.ProviderMissing)
     if path == "/resource_classes/{name}":
