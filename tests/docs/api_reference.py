@@ -212,7 +212,7 @@ def _members(title: str, by_version: Mapping[Version, Mapping[str, Member]]) -> 
         else:
             need = span(required)
         shown = span(list(having)) if len(having) < len(by_version) else "all"
-        yield f"| `{name}` | {newest.type} | {need} | {shown} | {_cell(newest.description)} |"
+        yield f"| `{name}` | {_cell(newest.type)} | {need} | {shown} | {_cell(newest.description)} |"
     yield ""
 
 

@@ -97,5 +97,18 @@ def type_of(schema: Mapping[str, Any], components: Mapping[str, Any]) -> str:
     elif isinstance(kind, list):
         parts += kind
     elif kind is not None:
-        parts.append(schema.get("format", kind))
+        parts.append(f"{schema.get('format', kind)}{_limits(schema)}")
     return " or ".join(dict.fromkeys(parts)) or "any"
+
+
+def _limits(schema: Mapping[str, Any]) -> str:
+    """Return the limits of a number or of a text; a uuid needs none."""
+    if "format" in schema:
+        return ""
+    for least, most, unit in (("minimum", "maximum", ""), ("minLength", "maxLength", " characters")):
+        low, high = schema.get(least), schema.get(most)
+        if high is not None:
+            return f", at most {high}{unit}" if low is None else f", {low} to {high}{unit}"
+        if low:
+            return f", at least {low}{unit}"
+    return ""
