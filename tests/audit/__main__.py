@@ -28,6 +28,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--kills", action="store_true", help="kill the database and services during the run")
     parser.add_argument("--services", type=int, default=4)
+    parser.add_argument("--workers", type=int, default=1, help="worker processes of each service")
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument(
         "--nodes",
@@ -68,6 +69,7 @@ def _settings(options: argparse.Namespace) -> list[Settings]:
             options.services,
             options.clients,
             spread=each == "all",
+            workers=options.workers,
         )
         for each in nodes
     ]

@@ -4,10 +4,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from tests.support.running import Service
@@ -25,9 +29,9 @@ _VARYING = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+")
 class AuditedService(Service):
     """A service that shares its database with other services."""
 
-    def __init__(self, directory: Path, url: Callable[[], str]) -> None:
+    def __init__(self, directory: Path, url: Callable[[], str], workers: int) -> None:
         directory.mkdir(parents=True, exist_ok=True)
-        super().__init__(directory)
+        super().__init__(directory, workers)
         # From the range that the system does not assign to clients while the service is down.
         self.port = free_port()
         self._url = url
@@ -43,9 +47,10 @@ class AuditedService(Service):
 
 
 class Fleet:
-    def __init__(self, directory: Path, count: int, url: Callable[[int], str]) -> None:
+    def __init__(self, directory: Path, count: int, url: Callable[[int], str], workers: int = 1) -> None:
+        self.workers = workers
         self.services = [
-            AuditedService(directory / f"service-{number}", lambda number=number: url(number))  # type: ignore[misc]
+            AuditedService(directory / f"service-{number}", partial(url, number), workers)
             for number in range(count)
         ]
         self.deaths: list[tuple[int, int]] = []
@@ -66,6 +71,15 @@ class Fleet:
     def kill(self, number: int) -> None:
         self.services[number].kill()
         self.deaths.append((number, time.monotonic_ns()))
+
+    def kill_worker(self, number: int) -> None:
+        """Kill one worker; its service starts another one. The service may be down, or starting, at the time.
+
+        It is no death of the service: operations at its other workers continue.
+        """
+        service = self.services[number]
+        with contextlib.suppress(AssertionError, OSError, IndexError):
+            os.kill(service.worker_pids()[0], signal.SIGKILL)
 
     def revive(self, number: int) -> None:
         """Restart a killed service. Its start fails while the database is down, and is retried."""

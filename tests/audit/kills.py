@@ -72,6 +72,12 @@ def create_killers(seed: int, database: AuditedDatabase, proxies: Proxies, fleet
 
     services, service_pause = len(fleet.services), RARE_KILL_PAUSE if database.victims else KILL_PAUSE
     found = [Killer("service", services, fleet.kill, fleet.revive, service_pause, seeded("service"))]
+    if fleet.workers > 1:
+        found.append(
+            Killer(
+                "worker of service", services, fleet.kill_worker, _do_nothing, KILL_PAUSE, seeded("worker")
+            )
+        )
     if database.victims:
         kill, revive = database.kill, database.revive
         found.append(Killer("database", database.victims, kill, revive, KILL_PAUSE, seeded("database")))
@@ -90,4 +96,4 @@ def create_killers(seed: int, database: AuditedDatabase, proxies: Proxies, fleet
 
 
 def _do_nothing(_: int) -> None:
-    """Do nothing: the services reconnect."""
+    """Do nothing: the services reconnect, and start workers."""

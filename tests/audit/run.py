@@ -40,6 +40,7 @@ class Settings:
     services: int = 4
     clients: int = 8
     spread: bool = True
+    workers: int = 1
 
 
 @dataclass
@@ -59,7 +60,12 @@ def run(seed: int, settings: Settings, directory: Path, log: Log) -> Report:
         opened(settings.engine, directory, spread=settings.spread) as database,
         open_proxies(database.urls(), seed, enabled=settings.kills and database.victims > 0) as proxies,
     ):
-        fleet = Fleet(directory, settings.services, lambda service: proxies.urls[database.node_of(service)])
+        fleet = Fleet(
+            directory,
+            settings.services,
+            lambda service: proxies.urls[database.node_of(service)],
+            settings.workers,
+        )
         try:
             fleet.start()
             killers = create_killers(seed, database, proxies, fleet) if settings.kills else []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A short run: four services on one SQLite file, eight clients, then rows changed by direct SQL."""
+"""Short runs on one SQLite file: four services, then rows changed by direct SQL; and services with workers that are killed."""
 
 import sqlite3
 from pathlib import Path
@@ -27,3 +27,11 @@ def test_four_services_on_one_file_are_linearizable_and_a_row_changed_by_direct_
             assert connection.execute(statement).rowcount == 1
         assert audit(report.operations, rows.read(database.urls()[0])) != []
         connection.close()
+
+
+def test_two_services_with_two_workers_each_are_linearizable_while_workers_are_killed(tmp_path: Path) -> None:
+    settings = Settings(engine="sqlite", seconds=6, kills=True, services=2, workers=2)
+    report = run(2, settings, tmp_path, lambda _: None)
+    assert [str(finding) for finding in report.findings] == []
+    assert any("worker of service" in event for _, event in report.events)
+    assert {each.service for each in report.operations if each.status == 204} == {0, 1}
