@@ -94,3 +94,40 @@ def test_the_heat_map_is_used_with_the_keyboard(visit: Visit) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     visit.shows("provider")
+
+
+def test_groups_by_aggregate_have_the_totals_of_the_api(visit: Visit, sender: Sender) -> None:
+    page = visit.open("?group=aggregate")
+    providers = sender.require("GET", "/plimsoll/v1/providers")["providers"]
+    roots: dict[str, set[str]] = {}
+    for each in providers:
+        for aggregate in each["aggregates"]:
+            roots.setdefault(aggregate, set()).add(each["root"])
+    vcpus: dict[str, int] = {}
+    for each in providers:
+        if "VCPU" in each["inventories"]:
+            capacity = each["inventories"]["VCPU"]["capacity"]
+            vcpus[each["root"]] = vcpus.get(each["root"], 0) + capacity
+    totals = sorted(sum(vcpus.get(root, 0) for root in trees) for trees in roots.values())
+    groups = page.locator(".map-group").filter(has=page.locator("h3[title]"))
+    expect(groups).to_have_count(len(roots))
+    assert sorted(visit.raw(each) for each in groups.locator(".group-figures [data-raw]").all()) == totals
+
+
+def test_the_fit_of_a_shape_is_that_of_the_api(visit: Visit, sender: Sender) -> None:
+    page = visit.open("?colour=fit&shape=VCPU:4,MEMORY_MB:16384")
+    fit = sender.require("GET", "/plimsoll/v1/fit?resources=VCPU:4,MEMORY_MB:16384")
+    expect(page.locator(".shape-result [data-raw]")).to_have_attribute(
+        "data-raw", str(fit["now"]["instances"])
+    )
+
+
+def test_without_the_service_the_page_says_so_and_recovers(visit: Visit) -> None:
+    visit.allowed.append("ERR_INTERNET_DISCONNECTED")
+    page = visit.open()
+    expect(page.locator("body")).to_have_attribute("data-live", "live")
+    visit.context.set_offline(True)
+    expect(page.locator("body")).to_have_attribute("data-live", "offline")
+    expect(page.locator("tr[data-class=VCPU]")).to_be_visible()
+    visit.context.set_offline(False)
+    expect(page.locator("body")).to_have_attribute("data-live", "live")

@@ -129,3 +129,12 @@ def test_what_a_reader_may_not_see_is_explained(visit: Visit, keystone: Keystone
     fill_in(page, "ben")
     visit.wait("error")
     expect(page.locator("main")).to_contain_text(re.compile("polic|allow", re.IGNORECASE))
+
+
+def test_a_reader_is_told_that_consumers_of_other_projects_are_left_out(visit: Visit) -> None:
+    page = visit.page
+    page.goto(f"{visit.origin}/console/consumers")
+    fill_in(page, "rea")
+    visit.wait("empty")
+    expect(page.locator("main")).to_contain_text("of your own project (engines) only")
+    expect(page.locator("main code").first).to_have_text("plimsoll:projects:all")

@@ -39,6 +39,9 @@ export function address(path: string, params: Params = {}): URL {
   return url;
 }
 
+/** Whether the service leaves out consumers and searches of other projects, because the viewer may not see them. */
+export const ownProjectOnly = signal(false);
+
 /** The revision down to which the service has undone changes for a moment in the past that takes it long; null if none does. */
 export const undoneTo = signal<string | null>(null);
 const UNFINISHED = "plimsoll.changes.unfinished";
@@ -103,6 +106,7 @@ export async function getIfChanged<T>(path: string, params: Params = {}, options
   for (;;) {
     const used = currentToken();
     const response = await send(url, options);
+    if (response.headers.get("plimsoll-projects") === "own") ownProjectOnly.value = true;
     if (response.status === 304) return { body: null, etag: options.etag ?? null };
     if (response.ok) {
       if (params["at"] !== undefined) undoneTo.value = null;

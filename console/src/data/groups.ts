@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Hosts grouped by aggregate or trait. A host is in each of its groups, as in the usage of the API. */
+/** Hosts grouped by aggregate or trait: a host is in each group of any of its providers, with its whole tree. */
 
 import { SHARES, sumOf, type Fleet, type Host, type Load } from "./fleet";
 

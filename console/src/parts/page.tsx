@@ -2,6 +2,8 @@
 
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { ownProjectOnly } from "../api/client";
+import { signedIn } from "../api/session";
 import { Link } from "./basics";
 
 export type PageState = "loading" | "ready" | "empty" | "error";
@@ -48,5 +50,16 @@ export function Crumb({ to, children }: { to: string; children: ComponentChildre
       <Link to={to}>{children}</Link>
       <span aria-hidden="true"> / </span>
     </span>
+  );
+}
+
+/** Says that consumers, searches and changes of other projects are left out, and why. */
+export function OwnProjectNotice({ what }: { what: string }): JSX.Element | null {
+  if (!ownProjectOnly.value) return null;
+  const project = signedIn.value?.project?.name;
+  return (
+    <p class="notice own-project">
+      You see {what} of your own project{project === undefined ? "" : ` (${project})`} only. Those of other projects need a role that the policy rule <code>plimsoll:projects:all</code> names.
+    </p>
   );
 }

@@ -17,7 +17,7 @@ import { Empty, Failure, Loading, Select } from "../parts/basics";
 import { Combobox } from "../parts/combobox";
 import { ConsumerTable } from "../parts/consumer-table";
 import { FilterField } from "../parts/filter-field";
-import { Page } from "../parts/page";
+import { OwnProjectNotice, Page } from "../parts/page";
 import { SubNavigation } from "./projects";
 
 const AGES: readonly (readonly [value: string, label: string])[] = [
@@ -53,6 +53,7 @@ export function ConsumersView(): JSX.Element {
   const state = pages.error !== null ? "error" : pages.items.length > 0 ? "ready" : pages.loading ? "loading" : "empty";
   return (
     <Page view="consumers" title="Consumers" subtitle="Instances, migrations and others, with what they hold" state={state} actions={<SubNavigation />}>
+      <OwnProjectNotice what="the consumers" />
       <section class="panel" aria-label="Consumers">
         <div class="controls">
           <UuidField onOpen={(uuid) => navigate(consumerPath(uuid))} />

@@ -57,8 +57,15 @@ export function useNames(fleet: Fleet | null): Names {
   }, [fleet, traits, classes]);
 }
 
-export function Builder({ query, fleet, onChange }: { query: Query; fleet: Fleet | null; onChange: (query: Query) => void }): JSX.Element {
+export function Builder({ query: asked, fleet, onChange: ask }: { query: Query; fleet: Fleet | null; onChange: (query: Query) => void }): JSX.Element {
   const names = useNames(fleet);
+  // A group that asks for nothing is not in the address yet: it is kept here.
+  const [added, setAdded] = useState<readonly string[]>([]);
+  const query = useMemo(() => withGroups(asked, added), [asked, added]);
+  const onChange = (next: Query): void => {
+    setAdded(next.groups.filter((group) => group.suffix !== "" && !asksAnything(group)).map(({ suffix }) => suffix));
+    ask(next);
+  };
   const setGroup = (place: number, group: Group | null): void => {
     const groups = query.groups.flatMap((each, index) => (index === place ? (group === null ? [] : [group]) : [each]));
     const suffixes = new Set(groups.map(({ suffix }) => suffix));
@@ -86,10 +93,7 @@ export function Builder({ query, fleet, onChange }: { query: Query; fleet: Fleet
         <button
           type="button"
           class="button"
-          onClick={() => {
-            const next = { ...query, groups: [...query.groups, { suffix: nextSuffix(query), ...EMPTY_GROUP }] };
-            onChange(next);
-          }}
+          onClick={() => setAdded([...added, nextSuffix(query)])}
         >
           Add a group
         </button>
@@ -118,6 +122,16 @@ export function Builder({ query, fleet, onChange }: { query: Query; fleet: Fleet
       </div>
     </div>
   );
+}
+
+function asksAnything({ resources, traits, aggregates, inTree }: Group): boolean {
+  return resources.length > 0 || traits.length > 0 || aggregates.length > 0 || inTree !== null;
+}
+
+function withGroups(query: Query, suffixes: readonly string[]): Query {
+  const present = new Set(query.groups.map(({ suffix }) => suffix));
+  const missing = suffixes.filter((suffix) => !present.has(suffix));
+  return missing.length === 0 ? query : { ...query, groups: [...query.groups, ...missing.map((suffix) => ({ suffix, ...EMPTY_GROUP }))] };
 }
 
 /** The query as text: to read, to change, to paste. */

@@ -247,7 +247,7 @@ function GroupHead({ group, by, colour, fleet }: { group: HostGroup; by: GroupBy
         </span>
       </div>
       {load === undefined ? null : (
-        <div class="group-load">
+        <div class="group-load" title="Of all providers in the trees of these hosts">
           <LoadBar of={shown} load={load} />
           <span class="group-figures">
             <strong>{percent(load.used, load.capacity)}</strong> <span class="quiet">of</span> <Amount of={shown} value={load.capacity} label="capacity" />

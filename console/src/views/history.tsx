@@ -13,7 +13,7 @@ import { Changes } from "../parts/change-list";
 import { Combobox } from "../parts/combobox";
 import { FilterField } from "../parts/filter-field";
 import { changeIdentity, LookingBack, pickChanges } from "../parts/history-panel";
-import { Page } from "../parts/page";
+import { OwnProjectNotice, Page } from "../parts/page";
 
 const TEXT_FILTERS: readonly (readonly [name: string, label: string, placeholder: string])[] = [
   ["consumer", "Consumer", "uuid"],
@@ -66,6 +66,7 @@ export function HistoryView(): JSX.Element {
       subtitle={at !== null ? "Changes up to the moment that is shown" : liveState.value === "live" ? "Every change, as it is committed" : "Every change, the newest first"}
       state={state}
     >
+      <OwnProjectNotice what="the changes of consumers" />
       <section class="panel" aria-label="Changes">
         <div class="controls">
           <span class="field">

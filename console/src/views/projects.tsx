@@ -15,7 +15,7 @@ import { decoded, projectPath } from "../lib/paths";
 import { compareClasses, number, plural } from "../lib/units";
 import { Amount, Count, Empty, Failure, Id, Link, Loading, Segmented } from "../parts/basics";
 import { ConsumerTable } from "../parts/consumer-table";
-import { Crumb, Page } from "../parts/page";
+import { Crumb, OwnProjectNotice, Page } from "../parts/page";
 import { pickConsumers } from "./consumers";
 
 export function SubNavigation(): JSX.Element {
@@ -49,6 +49,7 @@ export function ProjectsView(): JSX.Element {
       state={state}
       actions={<SubNavigation />}
     >
+      <OwnProjectNotice what="the consumers" />
       <section class="panel" aria-label="Allocated amounts">
         <div class="controls">
           <Segmented

@@ -18,7 +18,7 @@ import { Amount, CopyButton, Failure, Id, Link, Loading, Segmented, Time } from 
 import { ConsumerTable } from "../parts/consumer-table";
 import { HistoryPanel } from "../parts/history-panel";
 import { LoadBar } from "../parts/loadbar";
-import { Crumb, Page } from "../parts/page";
+import { Crumb, OwnProjectNotice, Page } from "../parts/page";
 import { ProviderTree } from "./provider-tree";
 
 export function ProviderView(): JSX.Element {
@@ -264,6 +264,7 @@ function ConsumersPanel({ provider, hasTree }: { provider: Provider; hasTree: bo
           />
         ) : null}
       </div>
+      <OwnProjectNotice what="the consumers" />
       {moment.value === null ? null : <p class="notice">The log has no list of the consumers of then: these are the consumers of now.</p>}
       {pages.error !== null ? (
         <Failure error={pages.error} what="its consumers" retry={pages.reload} />

@@ -13,7 +13,7 @@ import { projectPath } from "../lib/paths";
 import { failureWords } from "../lib/reasons";
 import { number, plural } from "../lib/units";
 import { Empty, Failure, Id, Link, Loading, Select, Time } from "../parts/basics";
-import { Page } from "../parts/page";
+import { OwnProjectNotice, Page } from "../parts/page";
 import { Verdict } from "../parts/verdict";
 import { Words } from "../parts/words";
 
@@ -24,6 +24,7 @@ export function UnplacedView(): JSX.Element {
   const requestId = params.get("request_id");
   return (
     <Page view="unplaced" title="Unplaced" subtitle="Searches that found no host, with the reason at that time" state="ready">
+      <OwnProjectNotice what="the searches" />
       <RequestForm initial={requestId ?? ""} onSubmit={(text) => setParams({ request_id: text }, { replace: false })} />
       {requestId === null ? <Recent /> : <OneRequest id={requestId} />}
     </Page>

@@ -231,6 +231,8 @@ def test_a_reader_sees_only_the_consumers_of_the_own_project(cloud: Cloud) -> No
     own, other = ([each for each in cloud.consumers if each["project_id"] == name] for name in ("p0", "p1"))
     page = as_reader(client, "p0", f"{PATH}?limit=1000").json["consumers"]
     assert [each["uuid"] for each in page] == sorted(each["uuid"] for each in own)
+    assert as_reader(client, "p0", PATH).headers["plimsoll-projects"] == "own"
+    assert "plimsoll-projects" not in client.get(PATH).headers
     assert as_reader(client, "p0", f"{PATH}?project=p0").status == 200
     assert as_reader(client, "p0", f"{PATH}?project=p1").status == 403
     assert as_reader(client, "p0", f"{PATH}/{own[0]['uuid']}").status == 200

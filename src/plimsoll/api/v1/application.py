@@ -33,6 +33,9 @@ from plimsoll.http.problems import LONGEST_QUOTE, Problem, problem_reply, shorte
 from plimsoll.search.budget import SearchCancelled
 from plimsoll.service.placement import Placement
 
+OWN_PROJECT = ("plimsoll-projects", "own")
+"""A header of responses that leave out other projects, because policy does not show them to the caller."""
+
 
 class V1Api:
     def __init__(self, placement: Placement, policy: Policy, routes: Iterable[V1Route]) -> None:
@@ -90,7 +93,10 @@ class V1Api:
             log_refusal(refused.refusal, problem, environ)
             raise problem from None
         response = response.unless_matched(environ.get("HTTP_IF_NONE_MATCH"))
-        return response.wsgi(vary="accept" if len(route.formats) > 1 else None)
+        status, headers, body = response.wsgi(vary="accept" if len(route.formats) > 1 else None)
+        if call.is_own_project:
+            headers.append(OWN_PROJECT)
+        return status, headers, body
 
     def _find_route(self, environ: WSGIEnvironment) -> tuple[V1Route, dict[str, str]]:
         path = _decoded(environ.get("PATH_INFO", ""))

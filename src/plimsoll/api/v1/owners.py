@@ -24,4 +24,5 @@ def visible_project(call: V1Request) -> str | None:
         raise Problem(403, _NO_PROJECT)
     if wanted not in (None, own):
         raise Problem(403, _OTHER_PROJECT)
+    call.is_own_project = True
     return own

@@ -46,6 +46,8 @@ class V1Request:
     candidates_query: str
     """The query string without the parameters of the route, if the rest is a query for allocation candidates."""
     _policy: Policy
+    is_own_project: bool = False
+    """Whether the response has the data of the caller's project only, because the caller may not see that of others."""
 
     @property
     def permit(self) -> Permit:
