@@ -40,6 +40,8 @@ _MAX_BODY_BYTES = JOINED_BYTES
 """A request with a longer body is processed where it arrived: its commit takes long anyway, and a copy takes memory."""
 _SET_BY_SERVER = frozenset((b"connection", b"date", b"transfer-encoding", b"content-length"))
 """Headers of a response that each server sets by itself."""
+MAX_FORWARDED = 64
+"""Requests of one worker that are forwarded at a time. The writer processes `threads` at a time; more are processed where they arrive."""
 _RECEIVE_BYTES = 1 << 16
 _BACKLOG = 1024
 _ATTEMPTS = 3
@@ -77,6 +79,8 @@ class Forwarder:
         self._serve_as_writer = serve_as_writer
         self._idle: list[socket.socket] = []
         """Connections to the writer. The last one was used last."""
+        self._forwarded = 0
+        """Requests that are being forwarded."""
         self._is_stopping = False
         self.is_writer = False
 
@@ -111,7 +115,15 @@ class Forwarder:
         """
         if self.is_writer or self._is_stopping or not _may_be_forwarded(request):
             return None
-        message = _format(request, peer)
+        if self._forwarded >= MAX_FORWARDED:
+            return None
+        self._forwarded += 1
+        try:
+            return self._forward(_format(request, peer))
+        finally:
+            self._forwarded -= 1
+
+    def _forward(self, message: bytes) -> ForwardedResponse | None:
         for _ in range(_ATTEMPTS + len(self._idle)):
             connection = self._idle.pop() if self._idle else self._connect()
             if connection is None:

@@ -298,6 +298,18 @@ def test_without_a_writer_the_worker_that_needs_one_becomes_it(writer: Writer) -
     assert writer.forward(PUT) is None  # it processes its own
 
 
+def test_more_requests_than_the_limit_are_processed_where_they_arrive(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.accept()
+    monkeypatch.setattr(forwarding, "MAX_FORWARDED", 1)
+    assert environ_of(writer.forward(PUT))
+    monkeypatch.setattr(forwarding, "MAX_FORWARDED", 0)
+    assert writer.forward(PUT) is None
+    monkeypatch.setattr(forwarding, "MAX_FORWARDED", 1)
+    assert environ_of(writer.forward(PUT))
+
+
 def test_a_connection_that_the_writer_has_ended_is_replaced(writer: Writer) -> None:
     writer.accept()
     assert environ_of(writer.forward(PUT))
