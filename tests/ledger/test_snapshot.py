@@ -80,7 +80,7 @@ def test_the_number_of_pending_changes_of_the_index_is_bounded() -> None:
     pair = LazyAndEager(provider(1, "a"))
     for id_ in range(2, s.MAX_TOUCHED + 3):
         pair.add(provider(id_, f"uuid {id_}"))
-    assert len(pair.lazy._indexed.touched) <= s.MAX_TOUCHED
+    assert len(pair.lazy._lazy_index.touched) <= s.MAX_TOUCHED
     pair.assert_equal()
 
 

@@ -14,7 +14,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from oslo_config import cfg
 
 from plimsoll.access.authenticate import (
-    Context,
+    AuthenticationMiddleware,
     IdentityUnavailable,
     RemoteCallerRefused,
     caller_of,
@@ -64,5 +64,5 @@ def with_authentication(app: WSGIApplication, conf: cfg.ConfigOpts, runtime: Run
     raises IdentityError if the settings cannot be used.
     """
     if conf.api.auth_strategy == "noauth2":
-        return Context(app, NoAuth(allow_remote=conf.plimsoll.allow_insecure_noauth))
-    return Context(app, Keystone(conf, runtime))
+        return AuthenticationMiddleware(app, NoAuth(allow_remote=conf.plimsoll.allow_insecure_noauth))
+    return AuthenticationMiddleware(app, Keystone(conf, runtime))

@@ -70,7 +70,9 @@ def _call_as_anonymous(
     return app(environ, start_response)
 
 
-class Context:
+class AuthenticationMiddleware:
+    """Authenticate each request, except those of OPEN_PATHS, before it reaches the application."""
+
     def __init__(self, app: WSGIApplication, authentication: Authentication) -> None:
         self._app = app
         self._authentication = authentication
@@ -90,6 +92,6 @@ class Context:
 
 
 def caller_of(environ: WSGIEnvironment) -> Caller:
-    """Return the caller that `Context` stored, or ANONYMOUS if it did not run."""
+    """Return the caller that `AuthenticationMiddleware` stored, or ANONYMOUS if it did not run."""
     caller: Caller = environ.get(CALLER_KEY, ANONYMOUS)
     return caller

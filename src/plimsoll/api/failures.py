@@ -7,7 +7,7 @@ from __future__ import annotations
 import logging
 from wsgiref.types import WSGIEnvironment
 
-from plimsoll.api.placement.errors import CONSTRAINT_FAILED, VALUE_NOT_STORABLE, unavailable
+from plimsoll.api.placement.error_tables import VALUE_NOT_STORABLE
 from plimsoll.http.problems import Problem
 from plimsoll.service.placement import (
     ConstraintFailed,
@@ -19,6 +19,10 @@ from plimsoll.service.placement import (
 
 LOG = logging.getLogger(__name__)
 
+_CONSTRAINT_FAILED = (
+    "A CHECK constraint of the database refused the values of this request. The constraint is not part of Placement;"
+    " the service has logged its name. Nothing was changed."
+)
 _UNEXPECTED = "An unexpected error occurred. The log of the service has more about this request."
 
 
@@ -29,11 +33,11 @@ def problem_of_failure(failure: Exception, environ: WSGIEnvironment) -> Problem:
         case DatabaseFault():
             # An outage has its own lines in the log. A request with an unknown outcome is logged as well.
             is_logged = failure.is_outage and not isinstance(failure, OutcomeUnknown)
-            level, problem = logging.DEBUG if is_logged else logging.ERROR, unavailable(failure)
+            level, problem = logging.DEBUG if is_logged else logging.ERROR, _unavailable(failure)
         case StatementTooLong():
             level, problem = logging.INFO, Problem(413, str(failure))
         case ConstraintFailed():
-            level, problem = logging.WARNING, Problem(400, CONSTRAINT_FAILED)
+            level, problem = logging.WARNING, Problem(400, _CONSTRAINT_FAILED)
         case ValueNotStorable():
             level, problem = logging.INFO, Problem(400, VALUE_NOT_STORABLE)
         case _:
@@ -41,3 +45,13 @@ def problem_of_failure(failure: Exception, environ: WSGIEnvironment) -> Problem:
             return Problem(500, _UNEXPECTED)
     LOG.log(level, "%s %s: %s", method, path, failure)
     return problem
+
+
+def _unavailable(fault: DatabaseFault) -> Problem:
+    """Return the 503 for a database fault, with the time after which the client should retry."""
+    outcome = (
+        "The request may or may not have been carried out: check before you repeat it."
+        if isinstance(fault, OutcomeUnknown)
+        else "Nothing was changed. Try again."
+    )
+    return Problem(503, f"{fault.summary} {outcome}", retry_after=fault.retry_after)

@@ -32,13 +32,13 @@ class CatalogEntry:
 
 
 class Catalog:
-    """An immutable set of entries, by name and by id. Keeps the highest id ever used, for the next entry."""
+    """An immutable set of entries, by name and by id. It also has the highest id ever used, for the next entry."""
 
     __slots__ = ("_last_id", "by_id", "by_name")
 
-    def __init__(self, terms: Iterable[CatalogEntry] = (), last_id: int = 0) -> None:
-        self.by_name: Mapping[str, CatalogEntry] = {term.name: term for term in terms}
-        self.by_id: Mapping[int, CatalogEntry] = {term.id: term for term in self.by_name.values()}
+    def __init__(self, entries: Iterable[CatalogEntry] = (), last_id: int = 0) -> None:
+        self.by_name: Mapping[str, CatalogEntry] = {entry.name: entry for entry in entries}
+        self.by_id: Mapping[int, CatalogEntry] = {entry.id: entry for entry in self.by_name.values()}
         self._last_id = max((last_id, *self.by_id))
 
     def __contains__(self, name: object) -> bool:
@@ -62,12 +62,12 @@ class Catalog:
     def next_id(self) -> int:
         return self._last_id + 1
 
-    def with_entries(self, *terms: CatalogEntry) -> Catalog:
-        replaced = {term.id for term in terms}
-        return Catalog([*(term for term in self if term.id not in replaced), *terms], self._last_id)
+    def with_entries(self, *entries: CatalogEntry) -> Catalog:
+        replaced = {entry.id for entry in entries}
+        return Catalog([*(entry for entry in self if entry.id not in replaced), *entries], self._last_id)
 
     def without(self, name: str) -> Catalog:
-        return Catalog((term for term in self if term.name != name), self._last_id)
+        return Catalog((entry for entry in self if entry.name != name), self._last_id)
 
     def with_last_id(self, last_id: int) -> Catalog:
         """Return the same entries; the next entry gets a higher id than `last_id`."""

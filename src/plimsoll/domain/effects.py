@@ -290,8 +290,8 @@ class ClassRenamed(Effect):
     was_at: datetime | None = None
 
     def apply(self, world: World) -> World:
-        term = world.classes.by_name[self.name]
-        classes = world.classes.with_entries(CatalogEntry(term.id, self.new_name, self.at))
+        entry = world.classes.by_name[self.name]
+        classes = world.classes.with_entries(CatalogEntry(entry.id, self.new_name, self.at))
         for provider in self._holders(world):
             world = world.with_provider(
                 replace(

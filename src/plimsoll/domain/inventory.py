@@ -10,8 +10,13 @@ from __future__ import annotations
 
 from dataclasses import field
 from datetime import datetime
+from operator import attrgetter
 
 from plimsoll.domain.values import value
+
+FIGURES = ("total", "reserved", "min_unit", "max_unit", "step_size", "allocation_ratio")
+"""The fields of an inventory that clients write, in the order of the parameters of `Inventory`."""
+_values_of = attrgetter(*FIGURES)
 
 MAX_INT = 0x7FFFFFFF
 """The largest amount that an SQL integer column can hold."""
@@ -33,6 +38,10 @@ class Inventory:
     def capacity(self) -> int:
         """The maximum of the sum of all allocations."""
         return int((self.total - self.reserved) * self.allocation_ratio)
+
+    def figures(self) -> dict[str, int | float]:
+        """Return the values of FIGURES by name."""
+        return dict(zip(FIGURES, _values_of(self), strict=True))
 
     def allows_amount(self, amount: int) -> bool:
         """Return whether min_unit, max_unit and step_size allow an allocation of this amount."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Refusals: the facts of why a command was refused. `api/placement/errors.py` maps them to status, code and text."""
+"""Refusals: the facts of why a command was refused. `api/placement/error_tables.py` maps them to status, code and text."""
 
 from __future__ import annotations
 

@@ -63,9 +63,8 @@ class Audit:
             try:
                 self.check()
             except DatabaseFault as fault:
-                level = (
-                    logging.DEBUG if fault.is_outage else logging.WARNING
-                )  # the outage has log lines of its own
+                # An outage has log lines of its own.
+                level = logging.DEBUG if fault.is_outage else logging.WARNING
                 LOG.log(level, "Memory was not compared with the database this time: %s", fault)
             except Exception:
                 LOG.exception("Memory was not compared with the database this time")

@@ -106,7 +106,7 @@ class Batch:
             self.statements = logged + recorded
             self.snapshot = self.snapshot.advanced([head], self._world, self._touched_providers)
 
-    def mark_committed(self) -> None:
+    def set_outcomes(self) -> None:
         """Set the outcomes of the tickets, and cache ids of lookup tables. To be called after the commit only."""
         self._effect_writer.cache_entries()
         for ticket, outcome in self._outcomes:

@@ -84,7 +84,7 @@ class CommitRetrier:
 
     def _finish(self, batch: Batch) -> None:
         self._pacer.note_commit(time.monotonic(), batch.base_head, batch.snapshot.head)
-        batch.mark_committed()
+        batch.set_outcomes()
         if batch.log:
             self._metrics.batch_committed(batch.size)
         self._pruner.on_commit(batch)

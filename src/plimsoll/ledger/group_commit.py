@@ -35,7 +35,7 @@ class Waiter:
         """Created at the first wait: most waiters never block."""
 
     def finish(self) -> None:
-        """Mark the work as done and wake the waiter. To be called once, by the leader of its batch."""
+        """Set `done` and wake the waiter. To be called once, by the leader of its batch."""
         assert not self.done
         self.done = True
         if self._event is not None:  # else the waiter checks `done` before it blocks

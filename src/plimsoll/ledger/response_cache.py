@@ -35,13 +35,13 @@ class ResponseCache:
         """Return the cache of the next snapshot."""
         return ResponseCache(self._max_bytes)
 
-    def get_or_compute(self, query: str, terms: Hashable, compute: Compute) -> bytes:
-        """Return the cached response, or compute it. It depends on the snapshot, the query and `terms` only."""
-        response = self._by_query.get((terms, query))
+    def get_or_compute(self, query: str, variant: Hashable, compute: Compute) -> bytes:
+        """Return the cached response, or compute it. It depends on the snapshot, the query and `variant` only: the microversion."""
+        response = self._by_query.get((variant, query))
         if response is None:
             response, cacheable = compute()
             entry_bytes = len(response) + len(query) + _ENTRY_BYTES
             if cacheable and entry_bytes <= self._free_bytes and len(query) <= MAX_QUERY_CHARS:
                 self._free_bytes -= entry_bytes
-                self._by_query[terms, query] = response
+                self._by_query[variant, query] = response
         return response

@@ -16,7 +16,7 @@ from plimsoll.domain.provider import Provider
 from plimsoll.domain.values import unhashable_value
 from plimsoll.domain.world import World
 from plimsoll.ledger.response_cache import ResponseCache
-from plimsoll.search.index.index import Change, Claim, Index, is_claim
+from plimsoll.search.index.index import Index, ProviderChange, UsageChange, changes_usage_only
 from plimsoll.storage.epoch import UNKNOWN_EPOCH, revision_of
 from plimsoll.storage.head import Head
 
@@ -39,14 +39,14 @@ class Origin:
 class Snapshot:
     """An immutable state of the whole cloud at one head."""
 
-    __slots__ = ("_indexed", "_past_heads", "head", "origin", "responses", "world")
+    __slots__ = ("_lazy_index", "_past_heads", "head", "origin", "responses", "world")
 
     def __init__(
         self,
         head: Head,
         world: World,
         origin: Origin,
-        indexed: _Indexed,
+        lazy_index: _LazyIndex,
         responses: ResponseCache,
         past_heads: tuple[Head, ...] = (),
     ) -> None:
@@ -54,13 +54,13 @@ class Snapshot:
         self.world = world
         self.origin = origin
         self.responses = responses
-        self._indexed = indexed
+        self._lazy_index = lazy_index
         self._past_heads = past_heads
         """The heads of the snapshots before this one, the newest last."""
 
     @classmethod
     def of(cls, head: Head, world: World, origin: Origin, responses: ResponseCache) -> Snapshot:
-        return cls(head, world, origin, _Indexed(world, Index.build(world.providers.values())), responses)
+        return cls(head, world, origin, _LazyIndex(world, Index.build(world.providers.values())), responses)
 
     @property
     def revision(self) -> str:
@@ -70,11 +70,11 @@ class Snapshot:
     @property
     def index(self) -> Index:
         """The index of this world. The first use applies the changes since it was built."""
-        indexed = self._indexed
-        if indexed.touched:
+        lazy_index = self._lazy_index
+        if lazy_index.touched:
             # Two threads may both do this, with the same result.
-            indexed = self._indexed = indexed.at(self.world)
-        return indexed.index
+            lazy_index = self._lazy_index = lazy_index.at(self.world)
+        return lazy_index.index
 
     def advanced(self, heads: Sequence[Head], world: World, touched: set[str]) -> Snapshot:
         """Return the snapshot of a later world, in which only these providers differ.
@@ -83,9 +83,9 @@ class Snapshot:
         """
         *passed, head = heads
         assert head.seq > self.head.seq
-        indexed = self._indexed.with_touched(touched, world)
+        lazy_index = self._lazy_index.with_touched(touched, world)
         past_heads = (*self._past_heads, self.head, *passed)[-MAX_PAST_HEADS:]
-        return Snapshot(head, world, self.origin, indexed, self.responses.empty(), past_heads)
+        return Snapshot(head, world, self.origin, lazy_index, self.responses.empty(), past_heads)
 
     def rolled_back(
         self, head: Head, world: World, touched: set[str], *, in_id_order: bool = True
@@ -95,8 +95,8 @@ class Snapshot:
         With `in_id_order`, the rows of the index are in the order of ids, as in the snapshot that was published then.
         """
         assert head.seq < self.head.seq
-        indexed = self._indexed.rolled_back(touched, world, in_id_order)
-        return Snapshot(head, world, self.origin, indexed, self.responses.empty())
+        lazy_index = self._lazy_index.rolled_back(touched, world, in_id_order)
+        return Snapshot(head, world, self.origin, lazy_index, self.responses.empty())
 
     def contains(self, head: Head, since: Head) -> bool:
         """True if this snapshot contains all commits up to `head`, which was read when memory was at `since` or later.
@@ -113,24 +113,24 @@ class Snapshot:
 
 
 @unhashable_value
-class _Indexed:
+class _LazyIndex:
     """An index, the world that it was built from, and the providers that have changed since."""
 
     world: World
     index: Index
     touched: frozenset[str] = frozenset()
 
-    def with_touched(self, more: set[str], world: World) -> _Indexed:
+    def with_touched(self, more: set[str], world: World) -> _LazyIndex:
         touched = self.touched | more
-        later = _Indexed(self.world, self.index, touched)
+        later = _LazyIndex(self.world, self.index, touched)
         # The next search must not have to apply too many changes.
         return later.at(world) if len(touched) > MAX_TOUCHED else later
 
-    def rolled_back(self, more: set[str], world: World, in_id_order: bool) -> _Indexed:
+    def rolled_back(self, more: set[str], world: World, in_id_order: bool) -> _LazyIndex:
         touched = self.touched | more
         if in_id_order and any(self._is_new(world.providers.get(uuid)) for uuid in touched):
-            return _Indexed(world, Index.build(world.providers.values()))
-        return _Indexed(self.world, self.index, touched).at(world)
+            return _LazyIndex(world, Index.build(world.providers.values()))
+        return _LazyIndex(self.world, self.index, touched).at(world)
 
     def _is_new(self, provider: Provider | None) -> bool:
         """True for a provider that the index does not have: it would get the last row."""
@@ -139,7 +139,7 @@ class _Indexed:
         before = self.world.providers.get(provider.uuid)
         return before is None or before.id != provider.id
 
-    def at(self, world: World) -> _Indexed:
+    def at(self, world: World) -> _LazyIndex:
         before, after = self.world.providers, world.providers
         claims, others = _partition(
             zip(map(before.get, self.touched), map(after.get, self.touched), strict=True)
@@ -148,15 +148,15 @@ class _Indexed:
         # the index, and each process must return the same result. Removals go first: an id or uuid may be reused.
         others.sort(key=_insertion_order)
         index = self.index.updated(others) if others else self.index
-        return _Indexed(world, index.claimed(claims) if claims else index)
+        return _LazyIndex(world, index.claimed(claims) if claims else index)
 
 
-def _partition(pairs: Iterable[Change]) -> tuple[list[Claim], list[Change]]:
+def _partition(pairs: Iterable[ProviderChange]) -> tuple[list[UsageChange], list[ProviderChange]]:
     """Separate claims, which are nearly all changes, from other changes. Unchanged providers are left out."""
-    claims: list[Claim] = []
-    others: list[Change] = []
+    claims: list[UsageChange] = []
+    others: list[ProviderChange] = []
     for before, after in pairs:
-        if before is not None and after is not None and is_claim(before, after):
+        if before is not None and after is not None and changes_usage_only(before, after):
             claims.append((before, after))
         elif before is not after:
             others.append((before, after))
@@ -166,7 +166,7 @@ def _partition(pairs: Iterable[Change]) -> tuple[list[Claim], list[Change]]:
     return claims, others
 
 
-def _changes(before: Provider | None, after: Provider | None, recreated: set[str]) -> list[Change]:
+def _changes(before: Provider | None, after: Provider | None, recreated: set[str]) -> list[ProviderChange]:
     """Return the changes of one provider. A recreated one (same uuid, new id) is removed and added."""
     # Its children are too: they were moved away and back, which their uuids of root and parent do not show.
     if before and after and recreated & {after.uuid, after.root, after.parent}:
@@ -174,7 +174,7 @@ def _changes(before: Provider | None, after: Provider | None, recreated: set[str
     return [(before, after)]
 
 
-def _insertion_order(change: Change) -> int:
+def _insertion_order(change: ProviderChange) -> int:
     """Sort key: removals and updates first, then new providers by id."""
     before, after = change
     return -1 if before is not None or after is None else after.id

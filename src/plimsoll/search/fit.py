@@ -66,7 +66,7 @@ def fit(search: RepeatedSearch, index: Index, request: CandidatesRequest, hosts_
     return Fit(filling.instances, len(filling.hosts), is_exact, True, limits)
 
 
-_Term = tuple[str, Numbers, int]
+_ClaimedColumn = tuple[str, Numbers, int]
 """A resource class, the row of each candidate that it is taken from, and the amount."""
 
 
@@ -134,31 +134,33 @@ class _Filling:
 
     def _claim(self, part: UniformCandidates) -> None:
         """Claim the candidates one after the other, each as often as it fits."""
-        terms = [
+        claimed = [
             (name, column.rows, amount)
             for amounts, column in part.allocated
             for name, amount in amounts.items()
         ]
         rows = np.concatenate([column.rows for _, column in part.allocated])
         has_own_providers = len(np.unique(rows)) == len(rows)
-        times = self._claim_at_once(terms) if has_own_providers else self._claim_in_order(terms)
+        times = self._claim_at_once(claimed) if has_own_providers else self._claim_in_order(claimed)
         self.instances += int(times.sum())
         self.hosts.update(host_by_candidate(self.index, part)[times > 0].tolist())
 
-    def _claim_at_once(self, terms: Sequence[_Term]) -> Numbers:
+    def _claim_at_once(self, claimed: Sequence[_ClaimedColumn]) -> Numbers:
         """Claim candidates of which no two use the same provider. Return how often each fits."""
-        times: Numbers = np.minimum.reduce([self.free[name][rows] // amount for name, rows, amount in terms])
+        times: Numbers = np.minimum.reduce(
+            [self.free[name][rows] // amount for name, rows, amount in claimed]
+        )
         times = np.maximum(times, 0)
-        for name, rows, amount in terms:
+        for name, rows, amount in claimed:
             self.free[name][rows] -= times * amount
         return times
 
-    def _claim_in_order(self, terms: Sequence[_Term]) -> Numbers:
+    def _claim_in_order(self, claimed: Sequence[_ClaimedColumn]) -> Numbers:
         """Claim candidates one by one. Return how often each fits after those before it."""
-        free = {name: self.free[name].tolist() for name, _, _ in terms}  # a list is faster for single items
-        columns = [(free[name], rows.tolist(), amount) for name, rows, amount in terms]
+        free = {name: self.free[name].tolist() for name, _, _ in claimed}  # a list is faster for single items
+        columns = [(free[name], rows.tolist(), amount) for name, rows, amount in claimed]
         times = []
-        for number in range(len(terms[0][1])):
+        for number in range(len(claimed[0][1])):
             self.search.budget.spend()
             fits = min([values[rows[number]] // amount for values, rows, amount in columns])
             times.append(max(fits, 0))

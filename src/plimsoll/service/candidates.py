@@ -97,11 +97,11 @@ def _reason(snapshot: Snapshot, request: CandidatesRequest, budget: Budget) -> s
         return "the search ended before the reason was found"
 
 
-def cached(placement: Placement, query: str, form: Hashable, compute: Compute) -> bytes:
-    """Return the cached response to this query in this form on the current snapshot, or compute it.
+def cached(placement: Placement, query: str, variant: Hashable, compute: Compute) -> bytes:
+    """Return the cached response to this query in this variant on the current snapshot, or compute it.
 
     Without a cache if candidates are shuffled: then each response has another order.
     """
     if placement.settings.shuffle or not placement.settings.fast_paths.response_cache:
         return compute()[0]
-    return placement.snapshot().responses.get_or_compute(query, (form, placement.settings.order), compute)
+    return placement.snapshot().responses.get_or_compute(query, (variant, placement.settings.order), compute)

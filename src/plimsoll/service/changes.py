@@ -79,7 +79,7 @@ class ProviderCondition:
 class ChangeFilter:
     """Conditions: None is no condition."""
 
-    places: tuple[ProviderCondition, ...] = ()
+    providers: tuple[ProviderCondition, ...] = ()
     """The change concerns a provider of each of them."""
     consumer: str | None = None
     project: str | None = None
@@ -131,7 +131,7 @@ class ChangeFilter:
                 self.project is None
                 or any(self.project in description.projects_of(uuid) for uuid in description.consumers)
             )
-            and all(place.is_in(description) for place in self.places)
+            and all(each.is_in(description) for each in self.providers)
         )
 
 

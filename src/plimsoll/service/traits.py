@@ -31,11 +31,11 @@ def list_all(
     snapshot = placement.snapshot()
     pattern = None if prefix is None else like_pattern(prefix)
     return [
-        term
-        for term in snapshot.world.traits
-        if (among is None or term.name in among)
-        and (pattern is None or pattern.match(term.name))
-        and (associated is None or bool(snapshot.index.with_trait(term.name)) == associated)
+        entry
+        for entry in snapshot.world.traits
+        if (among is None or entry.name in among)
+        and (pattern is None or pattern.match(entry.name))
+        and (associated is None or bool(snapshot.index.with_trait(entry.name)) == associated)
     ]
 
 
@@ -50,9 +50,9 @@ def create(placement: Placement, actor: Actor, name: str) -> tuple[CatalogEntry,
         existed.append(name in draft.world.traits)
         return classes_and_traits.add_trait(draft, name)
 
-    term = placement.write("trait.create", actor, decide, then=lambda world: world.traits.by_name[name])
-    assert isinstance(term, CatalogEntry)
-    return term, not existed[-1]
+    entry = placement.write("trait.create", actor, decide, then=lambda world: world.traits.by_name[name])
+    assert isinstance(entry, CatalogEntry)
+    return entry, not existed[-1]
 
 
 def delete(placement: Placement, actor: Actor, name: str) -> Refusal | None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from operator import attrgetter
 from typing import Any, TypeVar
 
 from plimsoll.domain import effects as e
 from plimsoll.domain.draft import Draft
+from plimsoll.domain.inventory import FIGURES
 from plimsoll.domain.world import World
 from plimsoll.storage import tables as t
 from plimsoll.storage.database import Database
@@ -31,9 +31,7 @@ _PROVIDER = Columns(
     t.resource_providers,
     ("id", "uuid", "name", "generation", "parent_provider_id", "root_provider_id", "created_at"),
 )
-_FIGURES = ("total", "reserved", "min_unit", "max_unit", "step_size", "allocation_ratio")
-_figures = attrgetter(*_FIGURES)
-_INVENTORY = Columns(t.inventories, ("resource_provider_id", "resource_class_id", "created_at", *_FIGURES))
+_INVENTORY = Columns(t.inventories, ("resource_provider_id", "resource_class_id", "created_at", *FIGURES))
 _TRAIT = Columns(t.resource_provider_traits, ("resource_provider_id", "trait_id", "created_at"))
 _AGGREGATE = Columns(t.resource_provider_aggregates, ("resource_provider_id", "aggregate_id", "created_at"))
 _NAMED = ("id", "name", "created_at")
@@ -129,14 +127,15 @@ class EffectWriter:
 
     def _add_inventory(self, effect: e.InventoryAdded, world: World) -> None:
         key = _inventory_key(world, effect.provider, effect.resource_class)
-        row = *key.values(), format_time(self._dialect, effect.at), *_figures(effect.inventory)
+        row = *key.values(), format_time(self._dialect, effect.at), *effect.inventory.figures().values()
         self._rows.add(_INVENTORY, (row,))
 
     def _change_inventory(self, effect: e.InventoryChanged, world: World) -> None:
         key = _inventory_key(world, effect.provider, effect.resource_class)
-        figures = dict(zip(_FIGURES, _figures(effect.inventory), strict=True))
         self._rows.change(
-            t.inventories, key, {"updated_at": format_time(self._dialect, effect.at), **figures}
+            t.inventories,
+            key,
+            {"updated_at": format_time(self._dialect, effect.at), **effect.inventory.figures()},
         )
 
     def _remove_inventory(self, effect: e.InventoryRemoved, world: World) -> None:

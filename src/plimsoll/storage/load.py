@@ -18,7 +18,7 @@ from sqlalchemy import Connection, String, Table, cast, func, select
 
 from plimsoll.domain.catalog import Catalog, CatalogEntry
 from plimsoll.domain.database_semantics import EXACT, DatabaseSemantics
-from plimsoll.domain.inventory import Inventory
+from plimsoll.domain.inventory import FIGURES, Inventory
 from plimsoll.domain.provider import Provider
 from plimsoll.domain.world import LastIds, World
 from plimsoll.storage import tables as t
@@ -83,7 +83,7 @@ def _providers(fetch: Fetch, classes: Catalog, traits: Catalog) -> Iterable[Prov
     inventories = _inventories(fetch, classes)
     used = _used(fetch, classes)
     provider_traits = _name_sets(
-        fetch, t.resource_provider_traits, "trait_id", {term.id: term.name for term in traits}
+        fetch, t.resource_provider_traits, "trait_id", {entry.id: entry.name for entry in traits}
     )
     a = t.placement_aggregates.c
     aggregates = _name_sets(
@@ -129,22 +129,15 @@ def _inventories(fetch: Fetch, classes: Catalog) -> dict[int, dict[str, Inventor
     columns: tuple[Any, ...] = (
         i.resource_provider_id,
         i.resource_class_id,
-        i.total,
-        i.reserved,
-        i.min_unit,
-        i.max_unit,
-        i.step_size,
-        i.allocation_ratio,
+        *[i[name] for name in FIGURES],
         func.coalesce(i.updated_at, i.created_at),
     )
     found: dict[int, dict[str, Inventory]] = {}
     for row in fetch(select(*columns).order_by(i.id)):
-        provider_id, class_id, total, reserved, min_unit, max_unit, step_size, ratio, modified_at = row
-        term = classes.by_id.get(class_id)
-        if term is not None:
-            found.setdefault(provider_id, {})[term.name] = Inventory(
-                total, reserved, min_unit, max_unit, step_size, ratio, modified_at=modified_at
-            )
+        provider_id, class_id, *values = row
+        entry = classes.by_id.get(class_id)
+        if entry is not None:
+            found.setdefault(provider_id, {})[entry.name] = Inventory(*values)
     return found
 
 
@@ -155,9 +148,9 @@ def _used(fetch: Fetch, classes: Catalog) -> dict[int, dict[str, int]]:
     )
     found: dict[int, dict[str, int]] = {}
     for provider_id, class_id, amount in fetch(sums):
-        term = classes.by_id.get(class_id)
-        if term is not None:
-            found.setdefault(provider_id, {})[term.name] = int(amount)
+        entry = classes.by_id.get(class_id)
+        if entry is not None:
+            found.setdefault(provider_id, {})[entry.name] = int(amount)
     return found
 
 

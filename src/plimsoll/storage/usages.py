@@ -46,9 +46,9 @@ def load_usages(
     shared: dict[tuple[tuple[str, int], ...], Sums] = {}
     for (project_id, user_id, type_id), totals in sums.items():
         if totals and project_id in projects and user_id in users:
-            term = None if type_id is None else types.by_id.get(type_id)
+            entry = None if type_id is None else types.by_id.get(type_id)
             by_type = by_project.setdefault(projects[project_id], {})
-            by_user = by_type.setdefault(None if term is None else term.name, {})
+            by_user = by_type.setdefault(None if entry is None else entry.name, {})
             user = users[user_id]
             totals = added([by_user.get(user, {}), totals])
             by_user[user] = shared.setdefault(tuple(totals.items()), totals)
@@ -65,9 +65,9 @@ def _sums(fetch: Fetch, classes: Catalog) -> dict[_Account, dict[str, int]]:
     sums: dict[_Account, dict[str, int]] = {}
     for *account, class_id, amount in fetch(_SUMS):
         totals = sums.setdefault((*account,), {})
-        term = classes.by_id.get(class_id)
-        if term is not None:
-            totals[term.name] = int(amount)
+        entry = classes.by_id.get(class_id)
+        if entry is not None:
+            totals[entry.name] = int(amount)
     for sign, query in ((1, _CONSUMERS), (-1, _CONSUMERS_WITHOUT_ALLOCATIONS)):
         for *account, count in fetch(query):
             totals = sums.get((*account,), {})

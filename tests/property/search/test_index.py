@@ -16,7 +16,7 @@ from plimsoll.domain.provider import SHARING_TRAIT, Provider
 from plimsoll.search.index import blocks, class_columns, table
 from plimsoll.search.index import index as index_module
 from plimsoll.search.index.bitset import numbers_of
-from plimsoll.search.index.index import Change, Claim, Index
+from plimsoll.search.index.index import Index, ProviderChange, UsageChange
 from tests.property.search.clouds import AGGREGATES, CLASSES, TRAITS
 
 few = st.integers(1, 3)
@@ -127,7 +127,7 @@ def expected(providers: dict[str, Provider]) -> dict[str, object]:
 
 
 @st.composite
-def change(draw: st.DrawFn, known: dict[str, Provider], number: int) -> list[Change]:
+def change(draw: st.DrawFn, known: dict[str, Provider], number: int) -> list[ProviderChange]:
     """The changes of one command."""
     kind = draw(st.sampled_from(["create", "claim", "claim", "inventory", "mark", "move", "remove"]))
     leaves = sorted(known.keys() - {p.parent for p in known.values()})
@@ -158,7 +158,7 @@ def change(draw: st.DrawFn, known: dict[str, Provider], number: int) -> list[Cha
 
 
 @st.composite
-def claims_of(draw: st.DrawFn, known: dict[str, Provider]) -> list[Claim]:
+def claims_of(draw: st.DrawFn, known: dict[str, Provider]) -> list[UsageChange]:
     """Claims on some of these providers, at most one per provider."""
     at = draw(st.sets(st.sampled_from(sorted(known)))) if known else ()
     return [
@@ -172,7 +172,7 @@ def test_an_updated_index_equals_a_rebuilt_one(data: st.DataObject) -> None:
     known: dict[str, Provider] = {}
     index, published = Index(), []
     for number in range(1, data.draw(st.integers(1, 12)) + 1):
-        changes: list[Change] = []
+        changes: list[ProviderChange] = []
         for _ in range(data.draw(st.integers(1, 3))):
             for before, after in data.draw(change(known, number * 10 + len(changes))):
                 changes.append((before, after))

@@ -12,7 +12,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 import pytest
 
 from plimsoll.access import Caller, RemoteCallerRefused, caller_of
-from plimsoll.access.authenticate import Context
+from plimsoll.access.authenticate import AuthenticationMiddleware
 from plimsoll.access.loopback import record_peer_address
 from plimsoll.access.noauth import NoAuth
 from plimsoll.identity_headers import ALL_HEADERS
@@ -43,7 +43,7 @@ def inside() -> Recorder:
 
 @pytest.fixture
 def app(inside: Recorder) -> WSGIApplication:
-    return Context(inside, NoAuth())
+    return AuthenticationMiddleware(inside, NoAuth())
 
 
 def test_no_token_is_a_401_and_does_not_reach_the_application(app: WSGIApplication, inside: Recorder) -> None:
@@ -163,7 +163,7 @@ def test_a_refusal_is_logged_once(app: WSGIApplication, caplog: pytest.LogCaptur
 def test_requests_from_other_machines_are_accepted_if_the_operator_allows_them(
     inside: Recorder, address: str
 ) -> None:
-    app = Context(inside, NoAuth(allow_remote=True))
+    app = AuthenticationMiddleware(inside, NoAuth(allow_remote=True))
     assert call(app, "/traits", address=address, X_AUTH_TOKEN="admin").status == "200 OK"
 
 

@@ -2,11 +2,13 @@
 
 """The capacity rule."""
 
+from dataclasses import fields
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plimsoll.domain.inventory import MAX_INT, Inventory
+from plimsoll.domain.inventory import FIGURES, MAX_INT, Inventory
 
 amounts = st.integers(1, MAX_INT)
 
@@ -71,3 +73,9 @@ def test_free_amount_and_largest_claim(inventory: Inventory, used: int, free: in
 def test_the_largest_claim_is_the_largest_amount_that_is_admitted(inventory: Inventory, used: int) -> None:
     admitted = [amount for amount in range(1, 100) if inventory.admits(amount, used)]
     assert inventory.largest(used) == max(admitted, default=0)
+
+
+def test_the_figures_are_the_first_fields_of_an_inventory() -> None:
+    assert tuple(field.name for field in fields(Inventory))[: len(FIGURES)] == FIGURES
+    figures = Inventory(16, 1, 2, 8, 2, 4.0).figures()
+    assert tuple(figures.items()) == tuple(zip(FIGURES, (16, 1, 2, 8, 2, 4.0), strict=True))

@@ -12,6 +12,7 @@ from typing import Any
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from plimsoll.api.console.files import ASSETS, INDEX, StaticFile
+from plimsoll.http.entity_tags import is_matched
 from plimsoll.http.problems import STATUS_LINES
 from plimsoll.http.response import Headers, length_header
 
@@ -88,9 +89,7 @@ class ConsoleApp:
         coding = file.best_coding(environ.get("HTTP_ACCEPT_ENCODING", ""))
         content, tag = file.form(coding)
         headers = [("cache-control", file.cache_control), ("etag", tag), ("vary", "accept-encoding")]
-        if tag in (
-            each.strip().removeprefix("W/") for each in environ.get("HTTP_IF_NONE_MATCH", "").split(",")
-        ):
+        if is_matched(tag, environ.get("HTTP_IF_NONE_MATCH")):
             start_response("304 Not Modified", headers)
             return ()
         if coding is not None:

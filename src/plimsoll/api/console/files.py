@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from html import escape
 from pathlib import Path
+
+from plimsoll.http.entity_tags import entity_tag
 
 STATIC = Path(__file__).resolve().parents[2] / "console_static"
 """Where the build of console/ writes."""
@@ -62,10 +63,6 @@ class StaticFile:
             return self
         base = f'<base href="{escape(prefix)}/console/">'.encode("utf-8", "replace")
         return StaticFile(self.content.replace(BASE, base, 1), self.content_type, self.cache_control, {})
-
-
-def entity_tag(content: bytes) -> str:
-    return f'"{blake2b(content, digest_size=12).hexdigest()}"'
 
 
 def accepted_codings(header: str) -> set[str]:

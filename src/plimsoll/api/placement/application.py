@@ -75,11 +75,11 @@ class PlacementApi:
         found = self._router.find(environ.get("PATH_INFO", ""))
         if found is None:
             raise Problem(404, omit_vary=True)
-        place, params = found
-        environ[ROUTE_KEY] = place.path
-        route = place.route(environ["REQUEST_METHOD"], version)
+        api_path, params = found
+        environ[ROUTE_KEY] = api_path.path
+        route = api_path.route(environ["REQUEST_METHOD"], version)
         if route is None:
-            raise Problem(405, METHOD_NOT_ALLOWED, allow=place.allow)
+            raise Problem(405, METHOD_NOT_ALLOWED, allow=api_path.allow)
         begun = self._placement.begin_read() if route.reads_memory else None
         call = ApiRequest(
             route, environ, version, params, caller_of(environ), self._placement, self._longest_body

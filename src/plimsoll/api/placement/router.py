@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find the place of a path, and its route for a method and a version.
+"""Find a path of the API, and its route for a method and a version.
 
 Paths of this API alternate names and values: /resource_providers/{uuid}/inventories/{resource_class}. The names are
 the key of a dictionary. Matching is exact: a trailing slash makes another path.
@@ -16,7 +16,7 @@ from plimsoll.api.placement.route import Route
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class ApiPath:
     """A path of the API with its routes."""
 
     path: str
@@ -38,17 +38,17 @@ class Router:
         by_path: dict[str, list[Route]] = {}
         for route in routes:
             by_path.setdefault(route.path, []).append(route)
-        self._places = {_key(path.split("/")): _place(path, there) for path, there in by_path.items()}
+        self._paths = {_key(path.split("/")): _api_path(path, there) for path, there in by_path.items()}
 
-    def find(self, path: str) -> tuple[Place, dict[str, str]] | None:
-        """Return the place of a path and the values in it."""
+    def find(self, path: str) -> tuple[ApiPath, dict[str, str]] | None:
+        """Return the path of the API, and the values in this path."""
         parts = path.split("/")
         if path[-1:] == "\n":
             _drop_line_end(parts)
-        place, values = self._places.get(_key(parts)), parts[2::2]
-        if place is None or parts[0] or "" in values:
+        found, values = self._paths.get(_key(parts)), parts[2::2]
+        if found is None or parts[0] or "" in values:
             return None
-        return place, dict(zip(place.names, values, strict=True))
+        return found, dict(zip(found.names, values, strict=True))
 
 
 def _key(parts: list[str]) -> tuple[int, str]:
@@ -63,10 +63,10 @@ def _drop_line_end(parts: list[str]) -> None:
         parts[-1] = parts[-1][:-1]
 
 
-def _place(path: str, routes: list[Route]) -> Place:
+def _api_path(path: str, routes: list[Route]) -> ApiPath:
     methods = dict.fromkeys(route.method for route in routes)
     listed = dict.fromkeys(route.method for route in routes if route.listed)
-    return Place(
+    return ApiPath(
         path=path,
         allow=", ".join(listed),
         names=tuple(part.strip("{}") for part in path.split("/")[2::2]),

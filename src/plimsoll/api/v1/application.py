@@ -103,10 +103,10 @@ class V1Api:
         found = self._paths.find(path)
         if found is None:
             raise Problem(404, f"There is nothing at {shorten(path, LONGEST_QUOTE)}.")
-        place, params = found
-        route = place.by_method.get(environ["REQUEST_METHOD"])
+        v1_path, params = found
+        route = v1_path.by_method.get(environ["REQUEST_METHOD"])
         if route is None:
-            raise Problem(405, METHOD_NOT_ALLOWED, allow=place.allow)
+            raise Problem(405, METHOD_NOT_ALLOWED, allow=v1_path.allow)
         return route, params
 
 

@@ -13,8 +13,9 @@ from wsgiref.types import WSGIEnvironment
 
 from plimsoll.access import Caller, Policy
 from plimsoll.api.placement.microversion import ENVIRON_HEADER, HIGHEST, Version, names_version, negotiate
-from plimsoll.api.v1.response import V1Response, is_matched, not_modified
+from plimsoll.api.v1.response import V1Response, not_modified
 from plimsoll.domain.provider import Provider
+from plimsoll.http.entity_tags import is_matched
 from plimsoll.http.problems import LONGEST_QUOTE, PROVIDER_NOT_FOUND, Problem, shorten
 from plimsoll.permit import Permit, permit_of
 from plimsoll.search.budget import Budget

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from plimsoll.http.entity_tags import is_matched
 from plimsoll.http.problems import JSON, STATUS_LINES
 from plimsoll.http.response import Headers, length_header
 
@@ -65,11 +66,3 @@ class V1Response:
 
 def not_modified(etag: str | None, headers: Iterable[tuple[str, str]] = ()) -> V1Response:
     return V1Response(b"", status=NOT_MODIFIED, etag=etag, headers=headers)
-
-
-def is_matched(etag: str | None, if_none_match: str | None) -> bool:
-    """Return whether the header `If-None-Match` has this entity tag, by weak comparison, or is `*`."""
-    if etag is None or if_none_match is None:
-        return False
-    listed = [each.strip().removeprefix("W/") for each in if_none_match.split(",")]
-    return etag.removeprefix("W/") in listed or listed == ["*"]

@@ -66,7 +66,3 @@ class V1Route:
     @property
     def name(self) -> str:
         return f"{self.method} {self.path}"
-
-
-Route = V1Route
-"""The name of the class in the tables of routes. Class names are unique, and the Placement API has a Route too."""

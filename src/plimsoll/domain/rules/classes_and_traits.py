@@ -28,10 +28,10 @@ def add_class(draft: Draft, name: str) -> Refusal | None:
 
 
 def _check_custom(draft: Draft, name: str) -> Refusal | None:
-    term = draft.world.classes.get(name)
-    if term is None:
+    entry = draft.world.classes.get(name)
+    if entry is None:
         return ResourceClassMissing(name)
-    return ResourceClassStandard(name) if term.id < FIRST_CUSTOM_CLASS_ID else None
+    return ResourceClassStandard(name) if entry.id < FIRST_CUSTOM_CLASS_ID else None
 
 
 def rename_class(draft: Draft, name: str, new_name: str) -> Refusal | None:
@@ -62,10 +62,10 @@ def add_trait(draft: Draft, name: str) -> Refusal | None:
 
 
 def remove_trait(draft: Draft, name: str) -> Refusal | None:
-    term = draft.world.traits.get(name)
-    if term is None:
+    entry = draft.world.traits.get(name)
+    if entry is None:
         return TraitsMissing((name,))
-    if not term.is_custom:
+    if not entry.is_custom:
         return TraitStandard(name)
     if any(name in provider.traits for provider in draft.world.providers.values()):
         return TraitInUse(name)

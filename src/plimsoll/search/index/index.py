@@ -24,10 +24,10 @@ from plimsoll.search.index.class_columns import ClassColumn
 from plimsoll.search.index.table import Table
 from plimsoll.search.index.trees import Trees
 
-Change = tuple[Provider | None, Provider | None]
+ProviderChange = tuple[Provider | None, Provider | None]
 """A provider before and after; None before it was created and after it was removed."""
-Claim = tuple[Provider, Provider]
-"""A provider before and after a change of its usage only: see `is_claim`."""
+UsageChange = tuple[Provider, Provider]
+"""A provider before and after a change of its usage only: see `changes_usage_only`."""
 
 _MAX_VACANT = 256
 """Indexes up to this size are never compacted."""
@@ -58,7 +58,7 @@ class Index:
         in_order = sorted(providers, key=lambda provider: provider.id)
         return cls().updated((None, provider) for provider in in_order)
 
-    def updated(self, changes: Iterable[Change]) -> Index:
+    def updated(self, changes: Iterable[ProviderChange]) -> Index:
         """Return the index after these changes, new providers in the order of ids.
 
         A new provider gets the row after the last one, never a vacant row: candidates are found in the order of rows,
@@ -72,13 +72,13 @@ class Index:
         assert index.trees.size == index.size, "trees of another size"
         return index._compacted() if index.is_sparse else index
 
-    def claimed(self, claims: Iterable[Claim]) -> Index:
+    def claimed(self, claims: Iterable[UsageChange]) -> Index:
         """Return the index after these claims, at most one per provider. Nearly all writes are claims."""
         providers: dict[int, Provider | None] = {}
         used_by_class: dict[str, dict[int, int]] = defaultdict(dict)
         for before, after in claims:
             row = self._row_by_uuid[after.uuid]
-            assert is_claim(before, after), "a claim changes the usage only"
+            assert changes_usage_only(before, after), "a claim changes the usage only"
             assert self.provider(row).id == after.id, "row of another provider"
             assert row not in providers, "two claims of one provider"
             providers[row] = after
@@ -181,7 +181,7 @@ class Index:
         return self.anchors(row) & ~(1 << self.root_by_row().item(row))
 
 
-def is_claim(before: Provider, after: Provider) -> bool:
+def changes_usage_only(before: Provider, after: Provider) -> bool:
     """Return whether only the usage has changed. Compares by identity: a claim shares all other fields."""
     return (
         before.inventories is after.inventories

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plimsoll.api.placement import errors
+from plimsoll.api.placement import error_tables
 from plimsoll.api.placement.errors import Refused, problem_of
 from plimsoll.api.placement.routes import ROUTES
 from plimsoll.domain import refusals as r
@@ -58,19 +58,19 @@ def problem_for(route: str, refusal: Refusal, **facts: Any) -> Problem:
 
 
 def test_every_refusal_has_an_error_template() -> None:
-    with_template = set(errors.DEFAULT_TEMPLATES).union(*errors.TEMPLATES_BY_ROUTE.values())
+    with_template = set(error_tables.DEFAULT_TEMPLATES).union(*error_tables.TEMPLATES_BY_ROUTE.values())
     public = {kind for name, kind in vars(r).items() if isinstance(kind, type) and not name.startswith("_")}
     known = {kind for kind in public if issubclass(kind, Refusal)}
     assert with_template == known - {Refusal} == set(EXAMPLES)
 
 
 def test_only_existing_routes_have_error_templates() -> None:
-    assert errors.TEMPLATES_BY_ROUTE.keys() <= {route.name for route in ROUTES}
+    assert error_tables.TEMPLATES_BY_ROUTE.keys() <= {route.name for route in ROUTES}
 
 
-@pytest.mark.parametrize("route", errors.TEMPLATES_BY_ROUTE)
+@pytest.mark.parametrize("route", error_tables.TEMPLATES_BY_ROUTE)
 def test_every_field_of_the_error_templates_of_a_route_is_filled(route: str) -> None:
-    for kind in errors.TEMPLATES_BY_ROUTE[route]:
+    for kind in error_tables.TEMPLATES_BY_ROUTE[route]:
         problem = problem_for(route, EXAMPLES[kind], name="host", uuid=UUID, consumer="c")
         assert problem.detail
         assert "{" not in problem.detail

@@ -13,7 +13,7 @@ import pytest
 
 from plimsoll.access.policy_rules import RULES
 from plimsoll.api.placement.documents.table import ERROR
-from plimsoll.api.placement.errors import TEMPLATES_BY_ROUTE
+from plimsoll.api.placement.error_tables import TEMPLATES_BY_ROUTE
 from plimsoll.api.placement.microversion import HIGHEST, VERSIONS, Version
 from plimsoll.api.placement.preconditions import OnlyWith, Since, accepts_json, sends_json
 from plimsoll.api.placement.route import Route

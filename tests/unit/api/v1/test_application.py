@@ -14,7 +14,7 @@ from plimsoll.access import Policy
 from plimsoll.api.v1.application import V1Api
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import NDJSON, TEXT, V1Response
-from plimsoll.api.v1.route import Parameter, Route
+from plimsoll.api.v1.route import Parameter, V1Route
 from plimsoll.http.middleware.request_log import RequestLog
 from plimsoll.http.problems import JSON, Problem
 from plimsoll.http.response import encode_json
@@ -73,9 +73,9 @@ def computing(call: V1Request) -> V1Response:
         pause()
 
 
-def route(path: str, handler: Callable[[V1Request], V1Response] = show_request, **fields: Any) -> Route:
+def route(path: str, handler: Callable[[V1Request], V1Response] = show_request, **fields: Any) -> V1Route:
     given: dict[str, Any] = {"method": "GET", "rule": "plimsoll:allowed", "summary": "", "returns": {}}
-    return Route(path=f"/plimsoll/v1/{path}", handler=handler, **(given | fields))
+    return V1Route(path=f"/plimsoll/v1/{path}", handler=handler, **(given | fields))
 
 
 ROUTES = (

@@ -9,7 +9,7 @@ import pytest
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.search.index.bitset import numbers_of
-from plimsoll.search.index.index import Index, is_claim
+from plimsoll.search.index.index import Index, changes_usage_only
 from tests.unit.search.clouds import host, pool
 
 
@@ -45,7 +45,7 @@ def test_a_claim_shares_everything_but_the_column_it_changes() -> None:
     before = host("a", "VCPU:4 DISK_GB:9", traits="FAST", aggs="x")
     index = Index.build([before, host("b", "VCPU:2")])
     after = replace(before, used={"VCPU": 3}, generation=1)
-    assert is_claim(before, after)
+    assert changes_usage_only(before, after)
     claimed = index.claimed([(before, after)])
     assert claimed.class_column("VCPU").room(claimed.row("a")) == 1
     assert claimed.provider(claimed.row("a")) is after
@@ -77,8 +77,8 @@ def test_released_amounts_are_free_and_classes_without_inventory_are_ignored() -
 )
 def test_a_change_of_other_fields_than_usage_is_no_claim(change: dict[str, Any]) -> None:
     before = host("a", "VCPU:4")
-    assert is_claim(before, replace(before, used={"VCPU": 1}, generation=1))
-    assert not is_claim(before, replace(before, used={"VCPU": 1}, **change))
+    assert changes_usage_only(before, replace(before, used={"VCPU": 1}, generation=1))
+    assert not changes_usage_only(before, replace(before, used={"VCPU": 1}, **change))
 
 
 def test_a_new_provider_comes_after_all_others_even_if_one_was_removed() -> None:

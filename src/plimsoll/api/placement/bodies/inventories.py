@@ -13,7 +13,7 @@ from typing import Any
 from plimsoll.api.placement.bodies.body import Body
 from plimsoll.api.placement.bodies.patterns import GENERATION, NAME
 from plimsoll.api.placement.schemas import Plain
-from plimsoll.domain.inventory import MAX_INT, Inventory
+from plimsoll.domain.inventory import FIGURES, MAX_INT, Inventory
 from plimsoll.http.problems import LONGEST_QUOTE, Problem, shorten
 
 _FROM_ZERO = {"type": "integer", "maximum": MAX_INT, "minimum": 0}
@@ -67,7 +67,7 @@ _DEFAULTS: Figures = {
     "step_size": 1,
     "allocation_ratio": 1.0,
 }
-FIGURES = ("total", *_DEFAULTS)
+assert ("total", *_DEFAULTS) == FIGURES, "a figure without a default"
 _INFINITE_CAPACITY = (
     "JSON does not validate: the capacity, (total - reserved) * allocation_ratio, is not a finite number."
 )

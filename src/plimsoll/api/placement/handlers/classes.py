@@ -14,27 +14,27 @@ from plimsoll.service import classes
 
 
 def find(call: ApiRequest) -> Response:
-    terms = classes.list_all(call.placement)
+    entries = classes.list_all(call.placement)
     return json_response(
-        views.resource_classes(terms, call.prefix), latest(term.modified_at for term in terms)
+        views.resource_classes(entries, call.prefix), latest(entry.modified_at for entry in entries)
     )
 
 
 def show(call: ApiRequest) -> Response:
-    term = accepted(classes.get(call.placement, call.params["name"]))
-    return json_response(views.resource_class(term, call.prefix), latest((term.modified_at,)))
+    entry = accepted(classes.get(call.placement, call.params["name"]))
+    return json_response(views.resource_class(entry, call.prefix), latest((entry.modified_at,)))
 
 
 def create(call: ApiRequest) -> Response:
     name = call.body()["name"]
-    term = accepted(classes.create(call.placement, call.actor, name))
-    return Response(201, location=views.class_path(term.name))
+    entry = accepted(classes.create(call.placement, call.actor, name))
+    return Response(201, location=views.class_path(entry.name))
 
 
 def rename(call: ApiRequest) -> Response:
     new_name = call.body()["name"]
-    term = accepted(classes.rename(call.placement, call.actor, call.params["name"], new_name))
-    return json_response(views.resource_class(term, call.prefix))
+    entry = accepted(classes.rename(call.placement, call.actor, call.params["name"], new_name))
+    return json_response(views.resource_class(entry, call.prefix))
 
 
 def ensure(call: ApiRequest) -> Response:
@@ -43,8 +43,8 @@ def ensure(call: ApiRequest) -> Response:
     content = parse_body(f'{{"name": "{name}"}}'.encode(), CLASS_NAME.schemas.at(call.version))
     if content["name"] != name:
         raise Problem(400, f"JSON does not validate: {name} is not the name of a resource class.")
-    term, is_new = classes.ensure(call.placement, call.actor, name)
-    return Response(201 if is_new else 204, location=views.class_path(term.name))
+    entry, is_new = classes.ensure(call.placement, call.actor, name)
+    return Response(201 if is_new else 204, location=views.class_path(entry.name))
 
 
 def delete(call: ApiRequest) -> Response:

@@ -19,7 +19,7 @@ from plimsoll.service import inventories
 
 def index(call: ApiRequest) -> Response:
     provider = call.provider()
-    figures = {name: views.figures_of(inventory) for name, inventory in provider.inventories.items()}
+    figures = {name: inventory.figures() for name, inventory in provider.inventories.items()}
     return json_response(views.inventories(figures, provider.generation), _last_change(provider))
 
 
@@ -29,7 +29,7 @@ def show(call: ApiRequest) -> Response:
     inventory = provider.inventories.get(name)
     if inventory is None:
         raise Refused(InventoryMissing(provider.uuid, name), {})
-    shown = views.inventory(views.figures_of(inventory), provider.generation)
+    shown = views.inventory(inventory.figures(), provider.generation)
     return json_response(shown, latest((inventory.modified_at,)))
 
 

@@ -16,12 +16,12 @@ from plimsoll.service import traits
 def find(call: ApiRequest) -> Response:
     asked: TraitsRequest = call.query()
     found = traits.list_all(call.placement, asked.among, asked.prefix, asked.associated)
-    return json_response(views.traits(found), latest(term.modified_at for term in found))
+    return json_response(views.traits(found), latest(entry.modified_at for entry in found))
 
 
 def show(call: ApiRequest) -> Response:
-    term = accepted(traits.get(call.placement, call.params["name"]))
-    return Response(204, modified=latest((term.modified_at,)))
+    entry = accepted(traits.get(call.placement, call.params["name"]))
+    return Response(204, modified=latest((entry.modified_at,)))
 
 
 def ensure(call: ApiRequest) -> Response:
@@ -32,9 +32,9 @@ def ensure(call: ApiRequest) -> Response:
             "The trait is invalid. A valid trait must be no longer than 255 characters, start with the prefix"
             ' "CUSTOM_" and use following characters: "A"-"Z", "0"-"9" and "_"',
         )
-    term, is_new = traits.create(call.placement, call.actor, name)
+    entry, is_new = traits.create(call.placement, call.actor, name)
     return Response(
-        201 if is_new else 204, location=views.trait_path(term.name), modified=latest((term.modified_at,))
+        201 if is_new else 204, location=views.trait_path(entry.name), modified=latest((entry.modified_at,))
     )
 
 
@@ -44,15 +44,15 @@ def delete(call: ApiRequest) -> Response:
 
 
 def of_provider(call: ApiRequest) -> Response:
-    provider, terms = accepted(traits.of_provider(call.placement, call.params["uuid"]))
+    provider, entries = accepted(traits.of_provider(call.placement, call.params["uuid"]))
     return json_response(
-        views.traits(terms, provider.generation), latest([term.modified_at for term in terms])
+        views.traits(entries, provider.generation), latest([entry.modified_at for entry in entries])
     )
 
 
 def set_for_provider(call: ApiRequest) -> Response:
     given = call.body()
-    provider, terms = accepted(
+    provider, entries = accepted(
         traits.set_for_provider(
             call.placement,
             call.actor,
@@ -62,7 +62,7 @@ def set_for_provider(call: ApiRequest) -> Response:
         )
     )
     return json_response(
-        views.traits(terms, provider.generation), latest([term.modified_at for term in terms])
+        views.traits(entries, provider.generation), latest([entry.modified_at for entry in entries])
     )
 
 

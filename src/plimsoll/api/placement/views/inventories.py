@@ -7,16 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plimsoll.api.placement.bodies.inventories import FIGURES, Figures
-from plimsoll.domain.inventory import Inventory
+from plimsoll.api.placement.bodies.inventories import Figures
 
 
 def path_of(uuid: str, resource_class: str) -> str:
     return f"/resource_providers/{uuid}/inventories/{resource_class}"
-
-
-def figures_of(inventory: Inventory) -> Figures:
-    return {name: getattr(inventory, name) for name in FIGURES}
 
 
 def inventory(figures: Figures, generation: int) -> dict[str, Any]:

@@ -52,12 +52,12 @@ class JsonCache:
         self._provider_by_uuid: dict[str, Provider] = {}
         self._joined_by_chunk = ChunkCache(lambda providers: b",".join(self._pieces_of(providers)))
 
-    def of(self, picked: Selection, pause: Callable[[], object] = lambda: None) -> list[bytes]:
+    def of(self, selection: Selection, pause: Callable[[], object] = lambda: None) -> list[bytes]:
         """Return the JSON in pieces, each of one provider or of a whole chunk. `pause` is called between chunks."""
-        if len(picked) < SMALL_SELECTION:
-            return self._pieces_of(list(picked))
+        if len(selection) < SMALL_SELECTION:
+            return self._pieces_of(list(selection))
         pieces: list[bytes] = []
-        for part in picked.by_chunk():
+        for part in selection.by_chunk():
             if part.number < MAX_CACHED_CHUNKS and part.is_whole:
                 pieces.append(self._joined_by_chunk.of(part))
             else:

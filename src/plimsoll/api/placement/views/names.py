@@ -20,17 +20,17 @@ def trait_path(name: str) -> str:
     return f"/traits/{name}"
 
 
-def resource_class(term: CatalogEntry, prefix: str) -> dict[str, Any]:
-    return {"name": term.name, "links": [{"rel": "self", "href": prefix + class_path(term.name)}]}
+def resource_class(entry: CatalogEntry, prefix: str) -> dict[str, Any]:
+    return {"name": entry.name, "links": [{"rel": "self", "href": prefix + class_path(entry.name)}]}
 
 
-def resource_classes(terms: Iterable[CatalogEntry], prefix: str) -> dict[str, Any]:
-    return {"resource_classes": [resource_class(term, prefix) for term in terms]}
+def resource_classes(entries: Iterable[CatalogEntry], prefix: str) -> dict[str, Any]:
+    return {"resource_classes": [resource_class(entry, prefix) for entry in entries]}
 
 
-def traits(terms: Iterable[CatalogEntry], generation: int | None = None) -> dict[str, Any]:
+def traits(entries: Iterable[CatalogEntry], generation: int | None = None) -> dict[str, Any]:
     """Show a list of traits; with the generation, if they are those of a provider."""
-    shown: dict[str, Any] = {"traits": [term.name for term in terms]}
+    shown: dict[str, Any] = {"traits": [entry.name for entry in entries]}
     if generation is not None:
         shown["resource_provider_generation"] = generation
     return shown

@@ -12,7 +12,7 @@ from plimsoll.api.v1.documents import changes as documents
 from plimsoll.api.v1.owners import visible_project
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import EVENTS, JSON, NDJSON, V1Response
-from plimsoll.api.v1.route import Parameter, Route
+from plimsoll.api.v1.route import Parameter, V1Route
 from plimsoll.api.v1.times import AGE_UNITS, TIME_OR_AGE, parse_time
 from plimsoll.api.v1.views import changes as views
 from plimsoll.api.v1.views.changes import ChangeEncoder
@@ -201,7 +201,7 @@ def _filter(call: V1Request) -> ChangeFilter:
     now = changes.now()
     visible = None if call.sees_all_projects else visible_project(call)
     return ChangeFilter(
-        places=_places(call),
+        providers=_provider_conditions(call),
         consumer=values.get("consumer"),
         project=visible_project(call) if "project" in values else None,
         operations=values["operation"],
@@ -212,30 +212,30 @@ def _filter(call: V1Request) -> ChangeFilter:
     )
 
 
-def _places(call: V1Request) -> tuple[ProviderCondition, ...]:
+def _provider_conditions(call: V1Request) -> tuple[ProviderCondition, ...]:
     values, world = call.values, call.placement.world()
-    places = []
+    providers = []
     if "provider" in values:
         # The uuid of a provider that no longer exists is no error: it has a history.
         provider = find_provider(world, values["provider"])
-        places.append(
+        providers.append(
             ProviderCondition(frozenset((values["provider"] if provider is None else provider.uuid,)))
         )
     if "subtree" in values:
         top = call.provider_named(values["subtree"], note=" (subtree)")
-        places.append(ProviderCondition(frozenset(each.uuid for each in world.subtree(top.uuid))))
+        providers.append(ProviderCondition(frozenset(each.uuid for each in world.subtree(top.uuid))))
     if "aggregate" in values:
         aggregate = values["aggregate"]
         members = (each.uuid for each in world.providers.values() if aggregate in each.aggregates)
-        places.append(ProviderCondition(frozenset(members), aggregate))
-    return tuple(places)
+        providers.append(ProviderCondition(frozenset(members), aggregate))
+    return tuple(providers)
 
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": 255}
 _CURSOR = {"type": "string", "pattern": CURSOR_PATTERN}
 
 ROUTES = (
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/changes",
         handler=list_all,

@@ -13,7 +13,7 @@ from plimsoll.api.v1.lists import line_headers
 from plimsoll.api.v1.owners import visible_project
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
-from plimsoll.api.v1.route import Parameter, Route
+from plimsoll.api.v1.route import Parameter, V1Route
 from plimsoll.api.v1.times import AGE, time_before
 from plimsoll.api.v1.views import consumers as views
 from plimsoll.domain.provider import Provider
@@ -92,7 +92,7 @@ def _provider(call: V1Request, name: str) -> Provider | None:
 _NAME = {"type": "string", "minLength": 1, "maxLength": 255}
 
 ROUTES = (
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/consumers",
         handler=list_all,
@@ -133,7 +133,7 @@ ROUTES = (
         returns={200: documents.CONSUMERS},
         formats=(JSON, NDJSON),
     ),
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/consumers/{uuid}",
         handler=show,

@@ -13,7 +13,7 @@ from plimsoll.api.v1.documents import explain as documents
 from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.request import REFUSALS_AS_OF, V1Request
 from plimsoll.api.v1.response import JSON, TEXT, V1Response
-from plimsoll.api.v1.route import Parameter, Route
+from plimsoll.api.v1.route import Parameter, V1Route
 from plimsoll.api.v1.views import explain as views
 from plimsoll.api.v1.views import explain_text
 from plimsoll.api.v1.views.make_room import ShownMovePlans
@@ -105,7 +105,7 @@ def _with_near_names(refusal: TraitsMissing | ResourceClassMissing, world: World
 _SWITCH = {"type": "boolean", "default": True}
 
 ROUTES = (
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/explain",
         handler=show,

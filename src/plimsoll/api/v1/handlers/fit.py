@@ -11,7 +11,7 @@ from plimsoll.api.v1.documents import fit as documents
 from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import V1Response
-from plimsoll.api.v1.route import Route
+from plimsoll.api.v1.route import V1Route
 from plimsoll.api.v1.views import fit as views
 from plimsoll.service.fit import fit_request
 
@@ -31,7 +31,7 @@ def show(call: V1Request) -> V1Response:
 
 
 ROUTES = (
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/fit",
         handler=show,

@@ -12,7 +12,7 @@ from plimsoll.api.placement.microversion import HIGHEST, LOWEST, VERSIONS, Versi
 from plimsoll.api.v1.documents.openapi import OPENAPI
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import V1Response
-from plimsoll.api.v1.route import Parameter, Route, V1Route
+from plimsoll.api.v1.route import Parameter, V1Route
 from plimsoll.http.problems import LONGEST_QUOTE, Problem, shorten
 
 HTML = "text/html"
@@ -57,7 +57,7 @@ def page(call: V1Request) -> V1Response:
 
 
 ROUTES = (
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/openapi.json",
         handler=of_v1,
@@ -65,7 +65,7 @@ ROUTES = (
         summary="The OpenAPI document of this API",
         returns={200: OPENAPI},
     ),
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/openapi/{document}",
         handler=of_placement,
@@ -74,7 +74,7 @@ ROUTES = (
         description=f"The documents are `placement-{LOWEST}.json` to `placement-{HIGHEST}.json`.",
         returns={200: OPENAPI},
     ),
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/docs",
         handler=page,

@@ -15,7 +15,7 @@ from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.lists import list_response
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
-from plimsoll.api.v1.route import Parameter, Route
+from plimsoll.api.v1.route import Parameter, V1Route
 from plimsoll.api.v1.views import providers as views
 from plimsoll.search.request import Conditions, ProvidersRequest
 from plimsoll.service.provider_list import ProviderQuery, list_providers
@@ -111,7 +111,7 @@ PARAMETERS = (
 )
 
 ROUTES = (
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/providers",
         handler=list_all,
@@ -122,7 +122,7 @@ ROUTES = (
         returns={200: documents.PROVIDERS, 410: GONE},
         formats=(JSON, NDJSON),
     ),
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/providers/{provider}",
         handler=show,

@@ -6,17 +6,17 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from hashlib import blake2b
 
 from plimsoll.api.v1.documents import unplaced as documents
 from plimsoll.api.v1.lists import line_headers
 from plimsoll.api.v1.owners import visible_project
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
-from plimsoll.api.v1.route import Parameter, Route
+from plimsoll.api.v1.route import Parameter, V1Route
 from plimsoll.api.v1.times import TIME_OR_AGE, parse_time
 from plimsoll.api.v1.views import unplaced as views
 from plimsoll.domain.unplaced import UnplacedEntry
+from plimsoll.http.entity_tags import entity_tag
 from plimsoll.http.problems import BAD_PARAMETER, Problem
 from plimsoll.service import unplaced
 from plimsoll.service.unplaced import UnplacedFilter, UnplacedPosition
@@ -48,8 +48,7 @@ def _response(call: V1Request, found: list[UnplacedEntry], next_page: str | None
     else:
         body, headers = views.unplaced(found, revision, next_page), []
     # Entries change without a change of the revision: the tag is that of the body.
-    etag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
-    return V1Response(body, content_type=call.format, etag=etag, headers=headers)
+    return V1Response(body, content_type=call.format, etag=entity_tag(body), headers=headers)
 
 
 def _cursor(entry: UnplacedEntry) -> str:
@@ -68,7 +67,7 @@ def _position(cursor: str | None) -> UnplacedPosition | None:
 
 
 ROUTES = (
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/unplaced",
         handler=list_all,

@@ -14,7 +14,7 @@ from plimsoll.api.v1.lists import list_response
 from plimsoll.api.v1.owners import visible_project
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
-from plimsoll.api.v1.route import Parameter, Route
+from plimsoll.api.v1.route import Parameter, V1Route
 from plimsoll.api.v1.views import usage as views
 from plimsoll.domain.utilisation import ProviderTotals
 from plimsoll.http.problems import BAD_PARAMETER, Problem
@@ -73,7 +73,7 @@ def _page(groups: list[views.Group], values: Mapping[str, Any]) -> tuple[list[vi
 
 
 ROUTES = (
-    Route(
+    V1Route(
         method="GET",
         path="/plimsoll/v1/usage",
         handler=show,

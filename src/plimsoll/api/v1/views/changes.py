@@ -148,18 +148,7 @@ def _type(consumer_type: str | None) -> str:
 
 
 def _inventories(inventories: Mapping[str, Inventory | None]) -> dict[str, Any]:
-    return {name: None if each is None else _inventory(each) for name, each in inventories.items()}
-
-
-def _inventory(inventory: Inventory) -> dict[str, Any]:
-    return {
-        "total": inventory.total,
-        "reserved": inventory.reserved,
-        "min_unit": inventory.min_unit,
-        "max_unit": inventory.max_unit,
-        "step_size": inventory.step_size,
-        "allocation_ratio": inventory.allocation_ratio,
-    }
+    return {name: None if each is None else each.figures() for name, each in inventories.items()}
 
 
 def _name(change: NameChange) -> dict[str, Any]:

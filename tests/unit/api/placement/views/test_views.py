@@ -40,14 +40,14 @@ CHILD = Provider(id=2, uuid="child", name="child", root="host", parent="host")
 REQUEST = CandidatesRequest(groups=(Group("", {"VCPU": 1}),))
 
 
-def picked(*several: Provider) -> Selection:
+def selection(*several: Provider) -> Selection:
     """Select these providers from an index of HOST and CHILD, in which they replace those with the same uuid."""
     index = Index.build({each.uuid: each for each in (HOST, CHILD, *several)}.values())
     return Selection(index, np.array([index.row(each.uuid) for each in several]))
 
 
 def shown(several: Sequence[Provider], minor: int, prefix: str = "") -> Any:
-    return json.loads(providers.providers(picked(*several), VERSIONS[minor], prefix))["resource_providers"]
+    return json.loads(providers.providers(selection(*several), VERSIONS[minor], prefix))["resource_providers"]
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,11 @@ def test_a_provider_is_encoded_once_and_again_when_it_changes() -> None:
         return provider.name.encode()
 
     cache = JsonCache(encode)
-    assert cache.of(picked(HOST)) == ["Höst".encode()]
-    assert cache.of(picked(CHILD)) == [b"child"]
-    assert cache.of(picked(CHILD, HOST, CHILD)) == [b"child", "Höst".encode(), b"child"]
+    assert cache.of(selection(HOST)) == ["Höst".encode()]
+    assert cache.of(selection(CHILD)) == [b"child"]
+    assert cache.of(selection(CHILD, HOST, CHILD)) == [b"child", "Höst".encode(), b"child"]
     renamed = replace(HOST, name="other")
-    assert cache.of(picked(renamed)) == [b"other"]
+    assert cache.of(selection(renamed)) == [b"other"]
     assert encoded == [HOST, CHILD, renamed]
 
 
@@ -147,7 +147,7 @@ def test_the_cached_json_of_a_provider_is_not_used_for_another_at_its_address() 
     cache = JsonCache(lambda provider: provider.name.encode())
     for number in range(1000):  # each is freed before the next but one is made, which can get its address
         provider = replace(HOST, uuid=f"host {number % 3}", name=str(number))
-        assert cache.of(picked(provider)) == [str(number).encode()]
+        assert cache.of(selection(provider)) == [str(number).encode()]
 
 
 def test_the_time_of_a_list_is_that_of_its_last_change() -> None:
@@ -166,12 +166,12 @@ def test_the_time_of_a_list_is_that_of_its_last_change() -> None:
 
 def test_each_prefix_has_its_own_cache() -> None:
     for prefix in ("/one", "/two", "/one"):
-        (shown,) = json.loads(providers.providers(picked(HOST), HIGHEST, prefix))["resource_providers"]
+        (shown,) = json.loads(providers.providers(selection(HOST), HIGHEST, prefix))["resource_providers"]
         assert {"rel": "self", "href": f"{prefix}/resource_providers/{HOST.uuid}"} in shown["links"]
 
 
 def test_the_generation_goes_with_an_inventory_unless_there_is_none() -> None:
-    figures = inventories.figures_of(Inventory(total=8))
+    figures = Inventory(total=8).figures()
     assert inventories.inventory(figures, 2)["resource_provider_generation"] == 2
     assert "resource_provider_generation" not in inventories.inventory(figures, 0)
 
@@ -239,7 +239,7 @@ def in_columns(*candidates: Candidate) -> CandidateList:
     known = {HOST.uuid: HOST, CHILD.uuid: CHILD}
 
     def of(uuid: str) -> Selection:
-        return picked(known[uuid])
+        return selection(known[uuid])
 
     parts = [
         UniformCandidates(
@@ -257,7 +257,7 @@ TREE = Candidates(
         Candidate((("host", {"VCPU": 1}), ("child", {"VGPU": 1})), (("_G", ("child",)), ("", ("host",)))),
         Candidate((("host", {"VCPU": 1}),), (("", ("host", "child")),)),
     ),
-    providers=picked(HOST, CHILD),
+    providers=selection(HOST, CHILD),
 )
 
 
@@ -286,7 +286,7 @@ def test_candidates_are_keyed_and_later_mapped() -> None:
 
 @pytest.mark.parametrize("minor", [10, 12, 34, 39])
 def test_candidates_have_the_same_json_in_one_part_and_in_several(minor: int) -> None:
-    each = picked(HOST, CHILD)
+    each = selection(HOST, CHILD)
     alike = UniformCandidates(np.arange(2), (({"VCPU": 1}, each),), (("", (each,)), ("_A", (each,))))
     single = CandidateList(2, 1, lambda _: (alike,))
     plain = Candidates(in_columns(*single), NO_PROVIDERS)
@@ -316,7 +316,7 @@ def test_no_candidates_are_an_empty_document() -> None:
 
 def test_a_capacity_may_be_larger_than_64_bits() -> None:
     vast = replace(HOST, inventories={"VCPU": Inventory(total=2**31 - 1, allocation_ratio=3.4e38)})
-    summary = candidates_at(39, Candidates(in_columns(), picked(vast)))["provider_summaries"]["host"]
+    summary = candidates_at(39, Candidates(in_columns(), selection(vast)))["provider_summaries"]["host"]
     assert summary["resources"]["VCPU"]["capacity"] == vast.inventories["VCPU"].capacity
 
 
