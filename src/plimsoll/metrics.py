@@ -34,7 +34,7 @@ class Metrics:
         """Count a request for allocation candidates that found none, by the reason. Called once for each, some time later."""
 
     def amount_unmet(self, resource_class: str, amount: int) -> None:
-        """Add an amount that a request asked for which found no candidates."""
+        """Add an amount of a request that found no candidates."""
 
     def search_stage_done(self, stage: str, seconds: float) -> None:
         """Add the time of one stage of a search."""

@@ -12,7 +12,7 @@ from oslo_config import cfg
 
 
 def with_tracing(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
-    """Wrap the application in osprofiler's middleware, which traces the requests whose headers ask for it.
+    """Wrap the application in osprofiler's middleware, which traces the requests whose headers request it.
 
     `conf` may come from another program and lack the section.
     """

@@ -25,6 +25,7 @@ VERBS = (
     *("tells", "told", "telling", "says", "said", "hears", "heard", "speaks", "spoken"),
     *("believes", "believed", "knows", "is asked", "are asked", "looks out", "lookout"),
     *("comes back", "gives way", "let others"),
+    *("asks", "remembers", "remembered", "forgets", "forgotten"),
 )
 FIRST_WORDS = ("What", "Those", "Of those", "For who", "Such")
 
@@ -114,6 +115,7 @@ def test_exceptions_are_few_have_reasons_and_still_occur() -> None:
         ('"""Return it. Those that fail are retried."""', 1, "Those"),
         ("x = 1  # the database knows", 1, "knows"),
         ("# Such a row is skipped.", 1, "Such"),
+        ('"""Return the entry that the cache remembers."""', 1, "remembers"),
         ('LOG.warning("The server said: %s", text)', 1, "said"),
         ('LOG.log(level, "The server is\\n asked again")', 1, "is asked"),
         ('LOG.info(f"{name} " + "comes back")', 1, "comes back"),

@@ -103,7 +103,9 @@ def test_a_pasted_token_works_and_sign_out_drops_it(visit: Visit, keystone: Keys
     assert page.evaluate("JSON.stringify(sessionStorage)").count("gAAAA") == 0
 
 
-def test_an_expired_token_asks_again_and_loses_nothing(visit: Visit, keystone: Keystone) -> None:
+def test_an_expired_token_leads_to_another_sign_in_and_loses_nothing(
+    visit: Visit, keystone: Keystone
+) -> None:
     page = visit.page
     page.goto(f"{visit.origin}/console/find?resources=VCPU:4,MEMORY_MB:8192")
     fill_in(page, "rea")

@@ -18,13 +18,13 @@ PAGES = v1_pages.pages()
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the examples use curl")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(v1_pages.ROOT)))
-def test_each_example_of_the_page_has_its_answer(page: Path) -> None:
+def test_each_example_of_the_page_has_its_response(page: Path) -> None:
     found = v1_pages.differences(page)
     hint = "`python -m tests.docs.v1_pages --write` writes the answers into the pages."
     assert not found, "\n\n".join([*found, hint])
 
 
-def test_blocks_are_examples_with_command_answer_and_line(tmp_path: Path) -> None:
+def test_blocks_are_examples_with_command_response_and_line(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "# Page\n```console sample-cloud\n$ curl \\\n  /one\n{\n}\n$ curl /two\n```\n```console\n$ make\n```\n"
@@ -97,7 +97,7 @@ def test_each_route_has_an_example_in_a_page() -> None:
     assert missing == [], "docs/v1 has no example of these routes"
 
 
-def test_a_wrong_answer_is_reported_with_page_line_and_difference(
+def test_a_wrong_response_is_reported_with_page_line_and_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(v1_pages, "ROOT", tmp_path)

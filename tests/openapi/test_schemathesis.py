@@ -24,14 +24,14 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GuardedService
 
 
 @pytest.mark.parametrize("name", [V1, "1.39"])
-def test_every_answer_is_as_documented(service: GuardedService, tmp_path: Path, name: str) -> None:
+def test_every_response_is_as_documented(service: GuardedService, tmp_path: Path, name: str) -> None:
     passed, output = fuzz(service, tmp_path, name, examples=FEW)
     assert passed, output
     assert "Traceback" not in service.log()
 
 
 @pytest.mark.parametrize("name", ["1.28", "1.10", "1.0"])
-def test_answers_of_older_versions_are_as_documented(
+def test_responses_of_older_versions_are_as_documented(
     service: GuardedService, tmp_path: Path, name: str
 ) -> None:
     passed, output = fuzz(service, tmp_path, name, examples=FEW, phases="examples,fuzzing")

@@ -9,7 +9,7 @@ import pytest
 from tests.property.history import check_since_when, compare_revisions
 
 
-def test_answers_as_of_then_equal_those_that_were_kept_then() -> None:
+def test_responses_as_of_then_equal_those_that_were_stored_then() -> None:
     assert compare_revisions("suite", 8)["revisions"] == 8
 
 

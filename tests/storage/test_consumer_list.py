@@ -197,7 +197,7 @@ def test_a_page_reads_few_rows(large: Database, wanted: ConsumerFilter, after: s
         assert rows_read(connection, read) < MAX_READ
 
 
-def test_the_count_of_rows_sees_a_scan(large: Database) -> None:
+def test_the_count_of_rows_includes_a_scan(large: Database) -> None:
     with large.read() as connection:
         scan = text("SELECT count(*) FROM allocations WHERE used + 0 = 2")
         assert rows_read(connection, lambda: connection.execute(scan).all()) > MAX_READ

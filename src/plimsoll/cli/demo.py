@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.status import Status
 
 from plimsoll.cli.demo_service import UNTYPED_VERSION, service_beside, service_in_process
-from plimsoll.cli.service_options import asks_service
+from plimsoll.cli.service_options import with_service_options
 from plimsoll.client import Target, connect
 from plimsoll.demo.cloud import LARGEST, Cloud, plan_cloud
 from plimsoll.demo.sender import Sender, http_sender
@@ -68,7 +68,7 @@ class _Place:
     "--serve", "is_served", is_flag=True, help="Start a service on ./var/demo.sqlite, and stop it at the end."
 )
 @click.option("--port", default=8778, show_default=True, type=click.IntRange(1, 65535), help="With --serve.")
-@asks_service
+@with_service_options
 def demo(
     target: Target,
     hosts: int,

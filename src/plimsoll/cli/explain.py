@@ -18,7 +18,7 @@ from plimsoll.cli.candidates_query import (
     split_address,
     with_query_options,
 )
-from plimsoll.cli.service_options import FAILED, STATUS_OF_VERDICT, asks_service
+from plimsoll.cli.service_options import FAILED, STATUS_OF_VERDICT, with_service_options
 from plimsoll.cli.text_output import print_text
 from plimsoll.client import Target, connect
 
@@ -34,7 +34,7 @@ from plimsoll.client import Target, connect
 )
 @click.option("--microversion", metavar="1.N", help="The API version of the query. [default: the newest]")
 @click.option("--json", "in_json", is_flag=True, help="Print the whole document as JSON.")
-@asks_service
+@with_service_options
 def explain(
     target: Target,
     query: str | None,
@@ -52,7 +52,7 @@ def explain(
     search, as those of `openstack allocation candidate list` do.
 
     Exits 0 if there are candidates, 3 if there are none now, 4 if there would be none in an empty cloud either, 2 on a
-    wrong query or option, 1 if the service cannot be asked.
+    wrong query or option, 1 if the service cannot be reached.
 
     \b
     Examples:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Options of the commands that ask a running service: which service, with which credentials, and their exit statuses."""
+"""Options of the commands that send requests to a running service, and the exit statuses of these commands."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OPTIONS = (
         type=click.FloatRange(min=0, min_open=True),
         default=60.0,
         show_default=True,
-        help="How long an answer may take.",
+        help="The longest wait for a response.",
     ),
 )
 
@@ -51,7 +51,7 @@ class _UsageFailure(click.ClickException):
     exit_code = USAGE
 
 
-def asks_service(command: Callable[..., int]) -> Callable[..., None]:
+def with_service_options(command: Callable[..., int]) -> Callable[..., None]:
     """Decorate a command: add the options of the service, pass it the Target, exit with its return value.
 
     A failure ends the command with one line on stderr: status 2 for a query that the service refuses, otherwise 1.

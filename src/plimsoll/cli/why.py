@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from plimsoll.cli.service_options import FAILED, STATUS_OF_VERDICT, asks_service
+from plimsoll.cli.service_options import FAILED, STATUS_OF_VERDICT, with_service_options
 from plimsoll.cli.text_output import print_text, printable
 from plimsoll.client import RefusedRequest, Target, V1Client, connect
 
@@ -21,16 +21,16 @@ MOST_SEARCHES = 5
 
 @click.command(short_help="Show why a boot found no host, by its request id.")
 @click.argument("request_id", metavar="REQUEST-ID")
-@asks_service
+@with_service_options
 def why(target: Target, request_id: str) -> int:
     """Show why the search of a request found no host: the reason at that time, and what is true now.
 
     REQUEST-ID is the `req-...` of the failed request, as nova's log, `openstack server event list` and the header
-    x-openstack-request-id show it. The service remembers searches without candidates for some time. Searches of nova
+    x-openstack-request-id show it. The service stores searches without candidates for some time. Searches of nova
     are of its service project: showing them needs the role admin or service.
 
     Exits as `plimsoll explain` does for the last search: 0 if it has candidates now, 3 if it has none now, 4 if it
-    would have none in an empty cloud either; 1 if no such search is remembered, or the service cannot be asked.
+    would have none in an empty cloud either; 1 if no such search is stored, or the service cannot be reached.
 
     \b
     Examples:
@@ -41,7 +41,7 @@ def why(target: Target, request_id: str) -> int:
     searches = client.unplaced(request_id)
     if not searches:
         raise click.ClickException(
-            f"No search without candidates is remembered for {request_id}. Its searches had candidates, or are too old, or"
+            f"No search without candidates is stored for {request_id}. Its searches had candidates, or are too old, or"
             " are of a project that you may not see: those of nova are for administrators."
         )
     verdict = ""
@@ -71,7 +71,7 @@ def _print_now(client: V1Client, search: dict[str, Any]) -> str:
     except RefusedRequest as error:
         if error.status != 400:
             raise
-        # A trait or class was deleted since, or the query was too long to be remembered as a whole.
+        # A trait or class was deleted since, or the query was too long to be stored as a whole.
         click.echo(printable(f"The search cannot be repeated: {error}"))
         return str(search["verdict"])
     print_text(now.text, now.verdict)

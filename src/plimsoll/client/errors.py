@@ -12,15 +12,15 @@ LONGEST_TEXT = 500
 
 
 class ClientFailure(Exception):
-    """A request has no usable answer."""
+    """A request got no usable response."""
 
 
 class UnreachableService(ClientFailure):
-    """No connection, no answer in time, or a TLS certificate that is not trusted."""
+    """No connection, no response in time, or a TLS certificate that is not trusted."""
 
 
 class RefusedRequest(ClientFailure):
-    """The service answered with an error document; its facts are attributes."""
+    """The service sent an error document; its facts are attributes."""
 
     def __init__(
         self, status: int, title: str, detail: str, code: str | None, request_id: str | None

@@ -49,8 +49,8 @@ class LoadedCloud:
     providers: list[dict[str, Any]]
     consumers: list[dict[str, Any]]
     revision: str
-    """The lowest revision of the answers: follow from here on. A change that an answer contains already is applied again,
-    which has no effect once the changes up to the last answer were applied."""
+    """The lowest revision of the responses: follow from here on. A change that a response contains already is applied again,
+    which has no effect once the changes up to the last response were applied."""
 
 
 def load(client: V1Client) -> LoadedCloud:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Requests to the v1 API, and their answers as values."""
+"""Send requests to the v1 API, and return the responses as values."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class V1Client:
 
     def explain(self, query: str, version: str | None = None) -> ExplainedText:
         """Return the explanation of a candidates query as text. `version` is the microversion of the query."""
-        answer = self.get(f"explain?{query}", accept=TEXT_OR_ERROR, version=version)
-        return ExplainedText(answer.text, answer.headers.get(VERDICT_HEADER, ""))
+        response = self.get(f"explain?{query}", accept=TEXT_OR_ERROR, version=version)
+        return ExplainedText(response.text, response.headers.get(VERDICT_HEADER, ""))
 
     def explain_document(self, query: str, version: str | None = None) -> dict[str, Any]:
         """Return the same explanation as a document."""
@@ -83,33 +83,35 @@ class V1Client:
 
     def document(self, path: str, version: str | None = None) -> dict[str, Any]:
         """Return the JSON at a path below /plimsoll/v1/."""
-        answer = self.get(path, version=version)
+        response = self.get(path, version=version)
         try:
-            document = answer.json()
+            document = response.json()
         except ValueError:
             document = None
         if not isinstance(document, dict):
-            raise ClientFailure(f"{answer.url}: the answer is no JSON document")
+            raise ClientFailure(f"{response.url}: the response is not a JSON document")
         return document
 
     def get(self, path: str, accept: str = "application/json", version: str | None = None) -> Response:
-        """Get a path below /plimsoll/v1/. Raise an exception for an answer that is no success."""
+        """Get a path below /plimsoll/v1/. Raise an exception unless the status is 2xx."""
         headers = {"accept": accept}
         if version is not None:
             headers["openstack-api-version"] = f"placement {version}"
         with _client_failures():
-            answer: Response = self._adapter.get(f"/plimsoll/v1/{path}", headers=headers)
-        if not 200 <= answer.status_code < 300:
-            raise self._refusal(answer)
-        return answer
+            response: Response = self._adapter.get(f"/plimsoll/v1/{path}", headers=headers)
+        if not 200 <= response.status_code < 300:
+            raise self._refusal(response)
+        return response
 
     @staticmethod
-    def _refusal(answer: Response) -> ClientFailure:
+    def _refusal(response: Response) -> ClientFailure:
         try:
-            document = answer.json()
+            document = response.json()
         except ValueError:
             document = None
-        refusal = refusal_of(answer.status_code, answer.reason or "", document)
+        refusal = refusal_of(response.status_code, response.reason or "", document)
         if refusal.status == 404 and refusal.detail in ("", "The resource could not be found."):
-            return ClientFailure(f"{answer.url.partition('?')[0]} does not exist: is this service Plimsoll?")
+            return ClientFailure(
+                f"{response.url.partition('?')[0]} does not exist: is this service Plimsoll?"
+            )
         return refusal

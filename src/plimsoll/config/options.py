@@ -179,7 +179,7 @@ PLIMSOLL_OPTS = [
         default=7,
         min=0.01,
         max=3650,
-        help="Days after which a search without candidates is forgotten, counted from its last repetition.",
+        help="Days after which a search without candidates is deleted, counted from its last repetition.",
     ),
     cfg.BoolOpt(
         "causal_reads",

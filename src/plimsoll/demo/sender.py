@@ -44,17 +44,17 @@ class Sender:
             return status, orjson.loads(received) if received else None
         except orjson.JSONDecodeError:
             if status < 400:
-                raise ClientFailure(f"{method} {path}: the answer is no JSON document") from None
+                raise ClientFailure(f"{method} {path}: the response is not a JSON document") from None
             return status, None
 
     def require(
         self, method: str, path: str, document: Any = None, headers: dict[str, str] | None = None
     ) -> Any:
         """Return the document of the response. Raise RefusedRequest unless it is a success."""
-        status, answer = self.call(method, path, document, headers)
+        status, response = self.call(method, path, document, headers)
         if status >= 300:
-            raise refusal_of(status, f"{method} {path}", answer)
-        return answer
+            raise refusal_of(status, f"{method} {path}", response)
+        return response
 
 
 def http_sender(
@@ -87,12 +87,12 @@ def http_sender(
 
     def send(method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
         try:
-            answer = pool.request(
+            response = pool.request(
                 method, base + path, body=body or None, headers={**headers, "x-auth-token": token()}
             )
         except urllib3.exceptions.HTTPError as error:
             raise UnreachableService(f"{base} cannot be reached: {_cause(error)}") from error
-        return answer.status, answer.data
+        return response.status, response.data
 
     return Sender(send, untyped_version)
 

@@ -110,8 +110,8 @@ def _write_host(sender: Sender, host: MadeUpHost) -> None:
         for path, member, content in parts:
             if content:
                 document = {"resource_provider_generation": generation, member: content}
-                answer = sender.require("PUT", f"/resource_providers/{node.uuid}/{path}", document)
-                generation = answer["resource_provider_generation"]
+                response = sender.require("PUT", f"/resource_providers/{node.uuid}/{path}", document)
+                generation = response["resource_provider_generation"]
 
 
 def _planned_consumers(cloud: Cloud, shrunk: list[Shrunk]) -> Iterator[list[MadeUpConsumer]]:

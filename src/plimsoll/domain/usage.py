@@ -37,6 +37,7 @@ _NO_SUMS: Sums = {}
 
 
 def added(sums: Iterable[Sums]) -> dict[str, int]:
+    """Return the sums of all these, by resource class."""
     totals: dict[str, int] = {}
     for each in sums:
         for name, amount in each.items():

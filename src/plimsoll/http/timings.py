@@ -41,7 +41,7 @@ def lap(environ: WSGIEnvironment, part: str) -> None:
 
 
 def leave_out(environ: WSGIEnvironment, seconds: float) -> None:
-    """Leave out a wait that the client has asked for, and that is over now."""
+    """Leave out a wait that the client has requested, and that is over now."""
     laps = environ.get(KEY)
     if laps is not None:
         laps[:] = [(part, end + seconds) for part, end in laps]

@@ -39,8 +39,6 @@ class Audit:
         self._interval = interval
         self._random = random.Random()
         """Not the global generator: its state changes only where a caller uses it, so that seeded code can be repeated."""
-        self.repaired = 0
-        """How often memory was reloaded because of a difference."""
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="audit", daemon=True).start()
@@ -52,7 +50,6 @@ class Audit:
         if found:
             LOG.error(DIFFERENCE, len(found), "; ".join(found[:MAX_SHOWN]))
             self._ledger.reload()
-            self.repaired += 1
         return found
 
     def _run(self) -> None:

@@ -63,14 +63,15 @@ class Tail:
         return self.changes[first:]
 
     def followed_by(self, more: tuple[DescribedChange, ...], bounds: LogBounds) -> Tail:
+        """Return the tail with these later changes, without the oldest ones that exceed the limits."""
         changes = (*self.changes, *more)
-        kept, length = 0, 0
+        count, length = 0, 0
         for each in reversed(changes[-MAX_TAIL:]):
             length += len(each.change.effects)
-            if length > MAX_TAIL_BYTES and kept:
+            if length > MAX_TAIL_BYTES and count:
                 break
-            kept += 1
-        dropped = len(changes) - kept
+            count += 1
+        dropped = len(changes) - count
         start = self.start if not dropped else changes[dropped - 1].cursor(bounds.epoch)
         return Tail(start, changes[dropped:], bounds)
 

@@ -148,7 +148,9 @@ class _LazyIndex:
         # the index, and each process must return the same result. Removals go first: an id or uuid may be reused.
         others.sort(key=_insertion_order)
         index = self.index.updated(others) if others else self.index
-        return _LazyIndex(world, index.claimed(claims) if claims else index)
+        index = index.claimed(claims) if claims else index
+        assert index.live.bit_count() == len(after), "the index has other providers than the world"
+        return _LazyIndex(world, index)
 
 
 def _partition(pairs: Iterable[ProviderChange]) -> tuple[list[UsageChange], list[ProviderChange]]:

@@ -107,7 +107,7 @@ def add_service(text: Exposition, world: World, sequence: int, progress: Progres
 def add_resources(
     text: Exposition, world: World, *, per_aggregate: bool, pause: Callable[[], object]
 ) -> None:
-    """Add the sums of all providers per resource class, and if asked for per aggregate."""
+    """Add the sums of all providers per resource class, and with `per_aggregate` those of each aggregate."""
     by_class = usage_report.of_all(world, pause).by_class
     whole = [((name,), by_class[name]) for name in sorted(by_class)]
     by_aggregate = usage_report.by_aggregate(world, pause) if per_aggregate else {}

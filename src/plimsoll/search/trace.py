@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The trace of a search: what each of its steps got and kept, as sets of rows.
+"""The trace of a search: the sets of rows before and after each step.
 
 A trace is passed to `find_candidates`. The search then runs the same steps, but does not end at the first group without
 providers, so that every step of every group reports. Without a trace nothing is recorded.

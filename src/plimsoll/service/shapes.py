@@ -32,7 +32,7 @@ class Shape:
 
 
 class ShapeFits:
-    """Computes the fit of each shape in a snapshot, and keeps the result until the next snapshot."""
+    """Computes the fit of each shape in a snapshot, and caches the result until the next snapshot."""
 
     def __init__(self, placement: Placement, shapes: Sequence[Shape]) -> None:
         self._placement = placement

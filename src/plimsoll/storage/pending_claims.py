@@ -94,6 +94,7 @@ class PendingClaims:
         removed, changed, added = [], [], []
         for uuid, consumer in self._consumers.items():
             if consumer is None:
+                assert not self._allocations.get(uuid), "a consumer is removed, and its allocations are not"
                 if self._existed[uuid]:
                     removed.append(uuid)
                 continue

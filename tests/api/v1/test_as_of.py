@@ -54,7 +54,7 @@ def used(client: Api, at: str) -> Any:
     return response.json["groups"][0]["resources"]["VCPU"]["used"]
 
 
-def test_an_answer_as_of_then_has_the_state_and_the_revision_of_then(cloud: Api) -> None:
+def test_a_response_as_of_then_has_the_state_and_the_revision_of_then(cloud: Api) -> None:
     before = revision(cloud)
     claim(cloud, 3)
     assert used(cloud, before) == 0

@@ -266,7 +266,7 @@ def test_a_cursor_of_another_history_is_a_410(client: Api) -> None:
         assert response.json["errors"][0]["highest"] == document["highest"]
 
 
-def test_a_change_that_is_not_described_asks_for_a_reload(client: Api) -> None:
+def test_a_change_that_is_not_described_needs_a_reload(client: Api) -> None:
     client.host(HOST, "host1", VCPU=16)
     with client.database.transaction() as transaction:
         newer = '[["format",{"version":2}],["something",{}]]'

@@ -87,7 +87,7 @@ def test_what_never_fits_is_zero(cloud: Api) -> None:
         assert (part["instances"], part["hosts"], part["exact"], part["limiting_class"]) == (0, 0, True, None)
 
 
-def test_the_answer_has_an_entity_tag(cloud: Api) -> None:
+def test_the_response_has_an_entity_tag(cloud: Api) -> None:
     first = cloud.get(f"{PATH}?resources=VCPU:1")
     again = cloud.call("GET", f"{PATH}?resources=VCPU:1", headers={"If-None-Match": first.headers["etag"]})
     assert (again.status, again.body) == (304, b"")

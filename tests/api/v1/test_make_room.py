@@ -56,7 +56,7 @@ def hosts(client: Api, query: str) -> set[str]:
     return {uuid for each in found for uuid in each["allocations"]}
 
 
-def test_each_change_gives_as_many_hosts_as_it_says(cloud: Api) -> None:
+def test_each_change_gives_as_many_hosts_as_its_text_states(cloud: Api) -> None:
     assert hosts(cloud, QUERY) == set()
     answer = explain(cloud)
     assert [each["text"] for each in answer["relax"]] == [
@@ -134,7 +134,9 @@ def test_traits_that_are_never_together_are_named(cloud: Api) -> None:
     ]
 
 
-def test_a_search_for_moves_that_is_cut_short_says_so(cloud: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_for_moves_that_is_cut_short_is_reported_as_incomplete(
+    cloud: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(make_room, "MAKE_ROOM_SECONDS", 0.0)
     response = cloud.get(f"{PATH}?{QUERY}")
     assert (response.json["make_room"], response.json["make_room_is_complete"]) == ([], False)

@@ -130,7 +130,7 @@ def test_a_request_that_never_had_candidates_has_no_change_that_ended_it(cloud: 
     assert (found["exact"], found["ended_by"]) == (False, None)
 
 
-def test_too_little_time_gives_a_lower_bound_that_says_so(
+def test_too_little_time_gives_a_bound_marked_as_a_lower_one(
     cloud: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claim(cloud, 1)
@@ -139,7 +139,7 @@ def test_too_little_time_gives_a_lower_bound_that_says_so(
     assert (found["exact"], found["complete"], found["ended_by"]) == (False, False, None)
 
 
-def test_it_is_searched_only_if_asked_for_and_nothing_is_found(cloud: Api) -> None:
+def test_it_is_searched_only_if_requested_and_nothing_is_found(cloud: Api) -> None:
     assert "since_when" not in cloud.get(f"{PATH}?{BIG}&since_when=true").json
     claim(cloud, 1)
     assert "since_when" not in cloud.get(f"{PATH}?{BIG}").json
@@ -168,7 +168,7 @@ def test_consumers_of_other_projects_are_not_named(cloud: Api) -> None:
     assert consumer(1) not in other["text"]
 
 
-def test_the_text_says_it_too(cloud: Api) -> None:
+def test_the_text_has_it_too(cloud: Api) -> None:
     claim(cloud, 1)
     response = cloud.call("GET", f"{PATH}?{BIG}&since_when=true", headers={"Accept": "text/plain"})
     text = " ".join(response.body.decode().split())

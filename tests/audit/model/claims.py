@@ -19,7 +19,6 @@ from tests.audit.model.responses import (
 from tests.audit.model.state import Allocation, Consumer, Draft, Provider
 from tests.audit.operations import Request
 
-OWNER_NEEDED = 8
 CONSUMER_GENERATIONS = 28
 """First minor version in which a claim carries the consumer's generation."""
 

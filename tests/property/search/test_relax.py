@@ -78,7 +78,7 @@ def check_minimal(found: tuple[Relaxation, ...]) -> None:
 
 @settings(max_examples=400, deadline=None)
 @given(case=cases())
-def test_each_change_gives_what_it_says_and_is_minimal(case: Case) -> None:
+def test_each_change_gives_the_stated_hosts_and_is_minimal(case: Case) -> None:
     assume(check(case))
 
 

@@ -87,19 +87,22 @@ def test_another_service_is_recognised() -> None:
         client_of(server).explain("resources=VCPU:4")
 
 
-def test_an_answer_that_is_no_document_is_a_failure() -> None:
-    with ScriptedServer(Scripted(200, "<html>")) as server, pytest.raises(ClientFailure, match="no JSON"):
+def test_a_response_that_is_no_document_is_a_failure() -> None:
+    with (
+        ScriptedServer(Scripted(200, "<html>")) as server,
+        pytest.raises(ClientFailure, match="not a JSON document"),
+    ):
         client_of(server).unplaced("req-1")
 
 
-def test_a_busy_service_is_asked_again() -> None:
+def test_a_busy_service_gets_the_request_again() -> None:
     busy = Scripted(503, error_document(503, "Service Unavailable", "busy"))
     with ScriptedServer(busy, Scripted(200, {"verdict": "found"})) as server:
         assert client_of(server).explain_document("resources=VCPU:4")["verdict"] == "found"
     assert len(server.requests) == 2
 
 
-def test_a_service_that_stays_busy_is_asked_a_few_times() -> None:
+def test_a_service_that_stays_busy_gets_a_few_requests() -> None:
     busy = Scripted(503, error_document(503, "Service Unavailable", "busy"))
     with (
         ScriptedServer(busy) as server,

@@ -25,7 +25,7 @@ from plimsoll.config.logging_setup import (
     LineFormatter,
     _escaping_formatter,
 )
-from plimsoll.http.middleware.request_log import _SHARED_ATTRIBUTES, LoggedRequest, _Line
+from plimsoll.http.middleware.request_log import _SHARED_ATTRIBUTES, LoggedRequest, _RequestRecord
 
 FACTS = ("REMOTE_ADDR", "REQUEST_METHOD", "REQUEST_URI", "status", "bytes", "microversion")
 FORMATS = (
@@ -73,7 +73,7 @@ def test_lines_in_a_request_are_as_oslo_log_writes_them(
 def test_the_line_of_a_request_has_all_fields_of_a_format(conf: cfg.ConfigOpts) -> None:
     slow = ContextFormatter(project="placement", version="1", config=conf)
     quick = CachingFormatter(slow, conf)
-    made = _Line(_SHARED_ATTRIBUTES, dict.fromkeys(FACTS, "x"))
+    made = _RequestRecord(_SHARED_ATTRIBUTES, dict.fromkeys(FACTS, "x"))
     assert made.__dict__.keys() == line().__dict__.keys()
     assert quick.format(made) == slow.format(logging.makeLogRecord(dict(made.__dict__)))
 
@@ -208,7 +208,7 @@ def test_queued_json_lines_are_identical_to_oslo_logs(tmp_path: Path) -> None:
     for request_id in ("req-1", "req-2"):
         LoggedRequest({"HTTP_X_USER_ID": "ann", "HTTP_X_AUTH_TOKEN": "secret"}, request_id, "req-0")
         for record in (
-            _Line(_SHARED_ATTRIBUTES, dict.fromkeys(FACTS, "x")),
+            _RequestRecord(_SHARED_ATTRIBUTES, dict.fromkeys(FACTS, "x")),
             logging.LogRecord("plimsoll.x", logging.INFO, __file__, 1, "all %s", (hands,), None),
             logging.LogRecord("plimsoll.x", logging.ERROR, __file__, 1, "over\nboard", (), None),
         ):

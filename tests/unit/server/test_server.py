@@ -228,7 +228,7 @@ def test_a_worker_that_hangs_is_replaced_and_its_request_and_stack_are_logged(st
     assert "in application" in log  # the function that hangs
 
 
-def test_the_log_says_by_which_signal_a_worker_was_ended_and_when_the_service_stops(start: Start) -> None:
+def test_the_log_has_the_signal_that_ended_a_worker_and_the_stop_of_the_service(start: Start) -> None:
     service = start()
     first = service.get()
     os.kill(first, signal.SIGKILL)

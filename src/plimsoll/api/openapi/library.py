@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The OpenAPI documents as JSON: each is built on first use and kept by this process."""
+"""The OpenAPI documents as JSON: each is built on first use and cached."""
 
 from __future__ import annotations
 

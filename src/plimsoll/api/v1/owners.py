@@ -14,7 +14,7 @@ _NO_PROJECT = f"Policy does not allow {ALL_PROJECTS}, and the token has no proje
 def visible_project(call: V1Request) -> str | None:
     """Return the project whose data is shown: that of the parameter `project`; None for all projects.
 
-    Callers that may not see all projects get their own one. If they ask for another one, it raises a 403.
+    Callers that may not see all projects get their own one. If the parameter names another one, it raises a 403.
     """
     wanted: str | None = call.values.get("project")
     if call.sees_all_projects:

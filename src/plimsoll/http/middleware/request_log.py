@@ -166,7 +166,7 @@ class RequestLog:
             if self._durations.in_each_line:
                 facts["duration"] = f"{seconds:.6f}"
             if self._fast:
-                LOG.handle(_Line(self._shared_attributes, facts))
+                LOG.handle(_RequestRecord(self._shared_attributes, facts))
             else:
                 LOG.info(self._shared_attributes["msg"], facts)
 
@@ -229,7 +229,7 @@ _FORMAT = (
 )
 
 
-class _Line(EscapedLogRecord):
+class _RequestRecord(EscapedLogRecord):
     """A log record as LOG.info makes it, without the name of the thread and the position in the code: cheaper."""
 
     def __init__(self, shared_attributes: dict[str, Any], facts: dict[str, str]) -> None:

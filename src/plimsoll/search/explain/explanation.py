@@ -124,4 +124,4 @@ class Explanation:
     notes: tuple[str, ...] = ()
     """Usual causes, found at these hosts, in plain words."""
     host: HostExplanation | None = None
-    """The host that was asked for."""
+    """The host that the request names."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The filters of a slot, each applied to all rows: what it alone keeps, instead of what is left after those before it."""
+"""The filters of a slot, each applied to all rows instead of to the rows that the filters before it have kept."""
 
 from __future__ import annotations
 

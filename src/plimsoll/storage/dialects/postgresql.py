@@ -52,7 +52,7 @@ _SCHEMA_SECONDS = 60
 
 RESULT_SECONDS = 60
 """How long to wait for input. A server that hangs keeps its connections open."""
-_NO_RESULT = f"The server has not answered for {RESULT_SECONDS} s."
+_NO_RESULT = f"The server has sent nothing for {RESULT_SECONDS} s."
 
 
 # By the first characters of the SQLSTATE. The longest match counts.

@@ -3,7 +3,7 @@
 """Steps that upgrade the Placement schema of every release since Stein, revision by revision, to REFERENCE_HEAD.
 
 Each step can be repeated: MariaDB commits every DDL statement, so an interrupted step may have run in part. A step
-looks at what exists and adds or drops what differs.
+inspects the tables, and adds or drops only the parts that differ.
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ def test_shared_storage_that_is_not_associated() -> None:
     assert texts(found.host) == ["has no DISK_GB and no aggregate in common with a provider that shares it"]
 
 
-def test_a_forbidden_trait_is_asked_only_of_providers_with_the_resources() -> None:
+def test_a_forbidden_trait_concerns_only_providers_with_the_resources() -> None:
     cloud = Cloud(host("a", "VCPU:4", traits="BLUE"), host("a1", "PCI:1", parent="a"))
     found = explained(cloud, group("VCPU:1", forbidden="BLUE"))
     assert failing(found) == {"forbidden": (0, 0, 1)}

@@ -146,7 +146,7 @@ def test_many_distinct_amounts_are_bisected() -> None:
     assert texts(found) == ["VCPU_1 99 to 11: 1"]
 
 
-def test_a_search_that_is_cut_short_says_so() -> None:
+def test_a_search_that_is_cut_short_is_reported_as_incomplete() -> None:
     cloud = Cloud(host("a", "VCPU:4", "FAST"))
     found = relaxed(cloud, group("VCPU:8", required="FAST"), max_searches=1)
     assert not found.is_complete

@@ -52,7 +52,7 @@ _cache: BoundedCache[str, ReferencePage] = BoundedCache(max_entries=8, max_bytes
 
 
 def reference_page(routes: Iterable[V1Route], version: Version, pause: Callable[[], object]) -> ReferencePage:
-    """Return the page with the Placement API at this version. The last few pages are kept by this process."""
+    """Return the page with the Placement API at this version. The last few pages are cached."""
     page = _cache.get(version.text)
     if page is None:
         body = _document(routes, version, pause).encode()
