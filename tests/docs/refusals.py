@@ -8,7 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from plimsoll.api.placement.errors import BASE_TEXTS, DEFAULT_TEMPLATES, TEMPLATES_BY_ROUTE, ErrorTemplate
+from plimsoll.api.placement.error_tables import (
+    BASE_TEXTS,
+    DEFAULT_TEMPLATES,
+    TEMPLATES_BY_ROUTE,
+    ErrorTemplate,
+)
 from plimsoll.domain import refusals as r
 
 COMPUTED_TEXTS: Mapping[type[r.Refusal], str] = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from plimsoll.api.placement.errors import TEMPLATES_BY_ROUTE
+from plimsoll.api.placement.error_tables import TEMPLATES_BY_ROUTE
 from plimsoll.api.placement.microversion import VERSIONS
 from plimsoll.api.placement.routes import ROUTES
 from plimsoll.api.v1.route import V1Route
