@@ -9,14 +9,14 @@ import logging
 import socket
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import Enum
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from gevent import get_hub
 
-from plimsoll import permit
+from plimsoll.server.application_call import ApplicationCall
 from plimsoll.server.limits import (
     DRAIN_FACTOR,
     JOINED_BYTES,
@@ -25,8 +25,7 @@ from plimsoll.server.limits import (
     RECEIVE_BYTES,
 )
 from plimsoll.server.parser import Request, RequestError, RequestParser
-from plimsoll.server.permits import RequestPermit
-from plimsoll.server.response import format_head, has_length, status_line
+from plimsoll.server.response import format_head, status_line
 
 if TYPE_CHECKING:
     from plimsoll.server.connections import Connections
@@ -41,7 +40,6 @@ _UNSENT_IN_KERNEL = 1 << 17
 """Bytes of a long response that the kernel buffers beyond those in flight. With a larger buffer, a slow client that
 receives continuously would look stalled: the kernel may accept megabytes at once, and then nothing for seconds."""
 _FAILED = "An unexpected error occurred. The log of the service has more about this request."
-_RETRY_AFTER = ("retry-after", "5")
 
 
 class Phase(Enum):
@@ -75,13 +73,7 @@ class Connection:
         self._descriptor = opened.fileno()
         self._input = get_hub().loop.io(self._descriptor, _READABLE)
         self._parser = RequestParser(_common_environ(connections.server, peer), connections.limits)
-        self._status = ""
-        self._headers: list[tuple[str, str]] = []
-        self._written: list[bytes] = []
-        self._is_stream = False
-        """True if the present response is a stream: the time between two of its pieces is not the client's."""
-        self._result: Iterable[bytes] = ()
-        """The result of the application for the present request."""
+        self._application = ApplicationCall(connections, self._descriptor)
 
     def serve(self) -> None:
         request = None
@@ -264,25 +256,25 @@ class Connection:
         environ = self._environ(request)
         is_head = request.method == "HEAD"
         try:
-            called = self._call_application(request, environ)
+            called = self._application.call(request, environ)
             if called is None:
                 return self._send_error(500, _FAILED, is_head=is_head)
             body, rest = called
             is_drained = request.is_complete or self._drain(request)
-            headers = self._headers
+            headers = self._application.headers
             is_chunked = rest is not None and request.version != "1.0"
             if is_chunked:
                 headers.append(("transfer-encoding", "chunked"))
             headers += self._connection_headers(request, is_drained=is_drained, has_length=rest is None)
             if rest is None:
-                return self._send_response(self._status, headers, body, is_head=is_head)
+                return self._send_response(self._application.status, headers, body, is_head=is_head)
             pieces = chain((body,), rest)
             return self._send_pieces(headers, pieces, is_chunked=is_chunked, is_head=is_head)
         except ValueError:
             LOG.exception("The response to %s %s cannot be sent", request.method, environ["PATH_INFO"])
             return self._send_error(500, _FAILED, is_head=is_head)
         finally:
-            self._close_result(environ)
+            self._application.close(environ)
             self._connections.note_large(request.received)
 
     def _environ(self, request: Request) -> dict[str, Any]:
@@ -299,67 +291,6 @@ class Connection:
             # Without a length, the end of the connection is the end of the body.
             return [("connection", "keep-alive" if has_length else "close")]
         return []
-
-    def _call_application(
-        self, request: Request, environ: dict[str, Any]
-    ) -> tuple[bytes, Iterator[bytes] | None] | None:
-        """Return the body and None; or its first piece and the others, if its length is unknown.
-
-        None if the application fails.
-        """
-        app = self._connections.app
-        own_permit = RequestPermit(self._connections.permits, self._descriptor)
-        environ[permit.ENVIRON_KEY] = own_permit
-        self._status, self._written = "", []
-        slot = self._connections.in_progress.begin(request.line)
-        try:
-            if environ["PATH_INFO"] not in app.immediate_paths and not own_permit.acquire():
-                return self._overloaded(), None
-            result = self._result = app(environ, self._start_response)
-            pieces = None
-            if isinstance(result, list | tuple):
-                self._written.extend(result)
-            else:
-                pieces = iter(result)
-                self._written.extend(islice(pieces, 1))  # an application may call start_response only now
-            if not self._status:
-                raise RuntimeError("The application did not call start_response")
-            if pieces is not None and has_length(self._status, self._headers):
-                self._written.extend(pieces)
-                pieces = None
-            return b"".join(self._written), pieces
-        except Exception:
-            LOG.exception("The application failed on %s %s", request.method, environ["PATH_INFO"])
-            return None
-        finally:
-            self._written = []  # free the memory before the next request
-            own_permit.finish()
-            self._is_stream = own_permit.is_stream
-            self._connections.in_progress.end(slot)
-
-    def _close_result(self, environ: dict[str, Any]) -> None:
-        """Call the application's own function for the end of the response, if it has one."""
-        result, self._result = self._result, ()
-        close = getattr(result, "close", None)
-        if close is not None:
-            try:
-                close()
-            except Exception:
-                LOG.exception("The application failed after its response to %s", environ["PATH_INFO"])
-
-    def _overloaded(self) -> bytes:
-        seconds = self._connections.limits.queue_timeout
-        headers, body = self._connections.app.error_response(
-            503,
-            f"The service is overloaded: the request has waited for {seconds:g} seconds. Nothing was changed. Try again.",
-        )
-        self._status, self._headers = status_line(503), [*headers, _RETRY_AFTER]
-        return body
-
-    def _start_response(self, status: str, headers: list[tuple[str, str]], _: Any = None) -> Any:
-        self._status = status
-        self._headers = list(headers)
-        return self._written.append
 
     def _send_error(self, status: int, detail: str, *, is_head: bool) -> bool:
         headers, body = self._connections.app.error_response(status, detail)
@@ -395,7 +326,7 @@ class Connection:
 
         The application computes a piece when the client has received the one before, without a permit.
         """
-        head, goes_on = format_head(self._status, headers, None)
+        head, goes_on = format_head(self._application.status, headers, None)
         self._enter(Phase.SENDING)
         self._send(head)
         if is_head:
@@ -417,7 +348,7 @@ class Connection:
 
     def _awaited(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """Yield the pieces of a body. Of a stream, each has the deadlines of a response of its own."""
-        if not self._is_stream:
+        if not self._application.is_stream:
             yield from pieces
             return
         while True:
