@@ -5,9 +5,9 @@
 Workers that write by themselves take turns at the lock of the database, commit small batches, and follow each other's
 changes. The writer commits the requests of all workers in large batches. Reads stay where they arrive.
 
-The writer is the worker that has bound the service's name, a Unix socket in the abstract namespace: the kernel releases it
-when the process ends or stops to accept, and the first worker that needs a writer then becomes the next one. A request that cannot be
-forwarded is processed where it arrived: several writers are correct, only slower.
+The writer is the worker that has bound the service's name, a Unix socket in the abstract namespace. The kernel releases
+the name when the process ends or closes the socket; the first worker that needs a writer then becomes the next one. A
+request that cannot be forwarded is processed where it arrived: several writers are correct, only slower.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Forwarder:
         return True
 
     def stop(self) -> None:
-        """Process the remaining requests of this worker here. To be called when it does not accept connections any more."""
+        """Process the remaining requests of this worker here. To be called when it accepts no more connections."""
         self._is_stopping = True
         self.is_writer = False
         self._close_idle()
