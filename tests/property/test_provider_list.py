@@ -21,7 +21,7 @@ from plimsoll.service.provider_list import ProviderPage, ProviderQuery, list_pro
 from plimsoll.storage.head import Head
 from tests.property.search.clouds import CLASSES, Dice, random_case, world_of
 
-CASES = st.randoms(use_true_random=False)
+CASES = st.randoms(use_true_random=True)
 
 
 def random_query(random: Random, providers: list[Provider]) -> ProviderQuery:

@@ -72,7 +72,7 @@ def assert_agrees(totals: ProviderTotals, group: list[Provider], providers: list
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.randoms(use_true_random=False))
+@given(st.randoms(use_true_random=True))
 def test_the_sums_of_all_providers_agree_with_the_model(random: Random) -> None:
     providers, _ = random_case(random)
     assert_agrees(report.of_all(world_of(providers), lambda: None), providers, providers)
@@ -87,7 +87,7 @@ def test_the_sums_of_all_providers_agree_with_the_model(random: Random) -> None:
     ],
 )
 @settings(max_examples=200, deadline=None)
-@given(random=st.randoms(use_true_random=False))
+@given(random=st.randoms(use_true_random=True))
 def test_the_sums_of_each_group_agree_with_the_model(
     by_group: Callable[..., dict[str | None, ProviderTotals]],
     keys_of: Callable[[Provider], set[str | None]],
