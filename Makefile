@@ -8,6 +8,10 @@ REQUESTS ?= 1000
 # sqlite, postgresql or mariadb for one, all for all three; without it, those that are here.
 DB := $(or $(DB),$(PLIMSOLL_TEST_DB))
 export PLIMSOLL_TEST_DB := $(DB)
+# all: tests whose result cannot depend on the database run on each of them, too.
+export PLIMSOLL_TEST_ENGINES := $(ENGINES)
+# Tests start some hundred processes. Without compiled files each of them compiles every module (a second of processor time).
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 REFERENCE := .venv-reference/bin

@@ -6,6 +6,8 @@ import pytest
 
 from tests.support.api import Api
 
+pytestmark = pytest.mark.one_engine("searches read the snapshot in memory")
+
 NAMES = {number: f"10000000-0000-0000-0000-00000000000{number}" for number in range(1, 5)}
 TRAITS = {1: ["CUSTOM_A"], 2: ["CUSTOM_B"], 3: ["CUSTOM_A", "CUSTOM_B", "CUSTOM_C"], 4: []}
 

@@ -13,6 +13,8 @@ from tests.support.api import Api
 HOST = "10000000-0000-0000-0000-000000000001"
 CONSUMER = "c0000000-0000-0000-0000-000000000001"
 
+pytestmark = pytest.mark.one_engine("every request here is refused before a statement is sent")
+
 INVENTORIES = f"/resource_providers/{HOST}/inventories"
 TRAITS = f"/resource_providers/{HOST}/traits"
 AGGREGATES = f"/resource_providers/{HOST}/aggregates"

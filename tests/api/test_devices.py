@@ -4,7 +4,11 @@
 
 from collections import Counter
 
+import pytest
+
 from tests.support.api import Api
+
+pytestmark = pytest.mark.one_engine("searches read the snapshot in memory")
 
 HOSTS, DEVICES, LIMIT = 20, 8, 1000
 

@@ -10,6 +10,8 @@ import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.support.api import Api
 
 LONG = 20_000
@@ -111,6 +113,13 @@ PLACES: dict[str, Callable[[Api], Any]] = {
     "the type of a claim": put(f"/allocations/{CONSUMER}", lambda long: claim(long, consumer_type=long)),
     "a key of a claim": put(f"/allocations/{CONSUMER}", lambda long: claim(long, **{long: "x"})),
 }
+
+
+@pytest.fixture(autouse=True)
+def quick_collections() -> None:
+    """Exempt the objects of earlier tests from the garbage collection for each field."""
+    gc.collect()
+    gc.freeze()
 
 
 def test_long_texts_do_not_stay_in_memory(client: Api) -> None:

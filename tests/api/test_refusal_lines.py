@@ -9,6 +9,10 @@ import pytest
 
 from tests.support.api import Api, api
 
+pytestmark = pytest.mark.one_engine(
+    "the domain decides the refusals, and their lines are made from its values"
+)
+
 HOST = "10000000-0000-0000-0000-000000000001"
 CONSUMER = "20000000-0000-0000-0000-00000000000"
 

@@ -14,7 +14,6 @@ import itertools
 import os
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -34,9 +33,10 @@ from sqlalchemy import (
     text,
 )
 
-from tests.support.servers import GaleraCluster, MariaDB, Missing, PostgreSQL, Server
+from tests.support.servers import GaleraCluster, MariaDB, Missing, PostgreSQL, Server, places
 
 VARIABLE = "PLIMSOLL_TEST_DB"
+ENGINES_VARIABLE = "PLIMSOLL_TEST_ENGINES"
 SERVERS: dict[str, type[Server]] = {"postgresql": PostgreSQL, "mariadb": MariaDB}
 ENGINES = ("sqlite", *SERVERS)
 
@@ -62,6 +62,12 @@ def selected_engines() -> list[str]:
         if reason:
             raise Missing(f"{VARIABLE}={os.environ[VARIABLE]}, but {reason}")
     return engines
+
+
+def sufficient_engines() -> list[str]:
+    """Return the engines for tests whose result cannot depend on the engine: the first selected one, or all if required."""
+    engines = selected_engines()
+    return engines if os.environ.get(ENGINES_VARIABLE) == "all" else engines[:1]
 
 
 def need(server: type[Server] | type[GaleraCluster]) -> None:
@@ -118,11 +124,13 @@ class Databases(abc.ABC):
 
 
 class SQLiteFiles(Databases):
+    """Files, in memory if there is room: a commit on a disk waits for milliseconds."""
+
     engine = "sqlite"
 
     def __init__(self) -> None:
         super().__init__()
-        self._directory = Path(tempfile.mkdtemp(prefix="plimsoll-"))
+        self._directory = places.make_directory(in_memory=True)
 
     def create(self, like: str | None = None) -> str:
         # In its own directory, together with its log and lock files.

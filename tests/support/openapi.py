@@ -91,7 +91,8 @@ class Checker:
     def _validator(self, schema: dict[str, Any]) -> Any:
         key = json.dumps(schema, sort_keys=True)
         if key not in self._validators:
-            whole = {**schema, "components": self._document.get("components", {})}
+            components = self._document.get("components", {}) if "$ref" in key else {}
+            whole = {**schema, "components": components}
             self._validators[key] = jsonschema_rs.Draft202012Validator(whole, validate_formats=True)
         return self._validators[key]
 

@@ -37,6 +37,16 @@ def test_one_engine_can_be_selected(monkeypatch: pytest.MonkeyPatch, choice: str
     assert len(support_databases.excluded_engines()) == 2
 
 
+def test_one_engine_is_sufficient_unless_all_are_required(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(support_databases.ENGINES_VARIABLE, raising=False)
+    assert support_databases.sufficient_engines() == ["sqlite"]
+    monkeypatch.setenv(support_databases.VARIABLE, "mariadb")
+    assert support_databases.sufficient_engines() == ["mariadb"]
+    monkeypatch.delenv(support_databases.VARIABLE)
+    monkeypatch.setenv(support_databases.ENGINES_VARIABLE, "all")
+    assert support_databases.sufficient_engines() == ["sqlite", "mariadb"]
+
+
 @pytest.mark.parametrize(
     ("choice", "message"),
     [

@@ -9,6 +9,8 @@ import pytest
 from tests.support import sample_cloud
 from tests.support.api import Api
 
+pytestmark = pytest.mark.one_engine("explanations read the snapshot in memory")
+
 
 @pytest.fixture
 def cloud(client: Api) -> Api:

@@ -14,6 +14,8 @@ from plimsoll.service import fit as service
 from tests.api.v1.roles import READERS, statuses_by_role
 from tests.support.api import Api
 
+pytestmark = pytest.mark.one_engine("it reads the snapshot in memory")
+
 ONE = "10000000-0000-0000-0000-000000000001"
 TWO = "10000000-0000-0000-0000-000000000002"
 GPU = "10000000-0000-0000-0000-000000000003"

@@ -18,6 +18,8 @@ from plimsoll.http.problems import JSON
 from tests.api.v1.roles import READERS, statuses_by_role
 from tests.support.api import Api, Response, api
 
+pytestmark = pytest.mark.one_engine("lists read the snapshot in memory")
+
 HOST = "10000000-0000-0000-0000-000000000001"
 NUMA = "10000000-0000-0000-0000-000000000002"
 OTHER = "10000000-0000-0000-0000-000000000003"

@@ -35,6 +35,10 @@ class MariaDB(Server):
     user: ClassVar[str] = "mysql"
     stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
 
+    def __init__(self, *, durable: bool = True, settings: dict[str, str] | None = None) -> None:
+        super().__init__(durable=durable, settings=settings)
+        self._copies: dict[str, list[str]] = {}
+
     @classmethod
     def missing(cls) -> str | None:
         try:
@@ -65,7 +69,15 @@ class MariaDB(Server):
         self.run_sql(f"CREATE DATABASE `{name}`", f"USE `{name}`", *copy)
 
     def _copy(self, original: str) -> list[str]:
-        """Return statements that copy all tables and rows: MariaDB cannot copy a database in one statement."""
+        """Return statements that copy all tables and rows: MariaDB cannot copy a database in one statement.
+
+        They are made once, so that the tables of an original must not change after its first copy. Its rows may.
+        """
+        if original not in self._copies:
+            self._copies[original] = self._copy_statements(original)
+        return self._copies[original]
+
+    def _copy_statements(self, original: str) -> list[str]:
         # Id 0 is the class VCPU and must not be replaced by an auto-increment value.
         statements = ["SET foreign_key_checks = 0, sql_mode = CONCAT(@@sql_mode, ',NO_AUTO_VALUE_ON_ZERO')"]
         for (table,) in self.run_sql(f"SHOW TABLES FROM `{original}`"):
@@ -74,6 +86,7 @@ class MariaDB(Server):
         return statements
 
     def drop_database(self, name: str) -> None:
+        self._copies.pop(name, None)
         # An open transaction would block DROP DATABASE for up to a day (lock_wait_timeout).
         connections = self.run_sql(f"SELECT id FROM information_schema.processlist WHERE db = '{name}'")
         for (connection,) in connections:
