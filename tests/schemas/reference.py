@@ -8,7 +8,7 @@ import json
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -20,15 +20,23 @@ needs_the_reference = pytest.mark.skipif(
 )
 
 
-def reference_outcomes(cases: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    script = Path(__file__).with_name("reference_process.py")
-    process = subprocess.run(
-        [str(REFERENCE_PYTHON), str(script)],
-        input="".join(json.dumps(case) + "\n" for case in cases),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    outcomes: list[dict[str, Any]] = [json.loads(line) for line in process.stdout.splitlines()]
-    assert len(outcomes) == len(cases)
-    return outcomes
+class ReferenceParsers:
+    """One process of .venv-reference, which parses the requests of all tests."""
+
+    def __enter__(self) -> Self:
+        script = Path(__file__).with_name("reference_process.py")
+        self._process = subprocess.Popen(
+            [str(REFERENCE_PYTHON), str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+
+    def outcomes(self, cases: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(cases) + "\n")
+        self._process.stdin.flush()
+        outcomes: list[dict[str, Any]] = json.loads(self._process.stdout.readline())
+        return outcomes

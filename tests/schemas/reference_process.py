@@ -2,7 +2,7 @@
 
 """Parse bodies and query strings with the reference; run by the Python that has it installed.
 
-Reads cases as JSON lines from standard input and writes an outcome for each. The reference's own handlers run until
+Reads lists of cases as JSON lines from standard input and writes the list of their outcomes for each. The reference's own handlers run until
 they have parsed the request: the functions that query the database are replaced by ones that raise `Parsed`.
 """
 
@@ -136,4 +136,6 @@ def outcome_of(case: dict[str, Any]) -> dict[str, Any]:
 if __name__ == "__main__":
     replace_the_database()
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(outcome_of(json.loads(line))) + "\n")
+        outcomes = [outcome_of(case) for case in json.loads(line)]
+        sys.stdout.write(json.dumps(outcomes) + "\n")
+        sys.stdout.flush()

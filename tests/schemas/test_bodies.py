@@ -16,7 +16,7 @@ from plimsoll.api.placement.routes import ROUTES
 from plimsoll.http.problems import Problem
 from tests.differential.wording import same_meaning
 from tests.schemas.documents import GOOD, bodies
-from tests.schemas.reference import needs_the_reference, reference_outcomes
+from tests.schemas.reference import ReferenceParsers, needs_the_reference
 
 PER_VERSION = 12
 
@@ -40,7 +40,7 @@ def test_every_body_is_compared() -> None:
 
 @needs_the_reference
 @pytest.mark.parametrize("route", BODIES)
-def test_a_body_is_accepted_or_refused_as_by_the_reference(route: str) -> None:
+def test_a_body_is_accepted_or_refused_as_by_the_reference(reference: ReferenceParsers, route: str) -> None:
     rng = random.Random(f"bodies of {route}")
     cases: list[dict[str, Any]] = [
         {"route": route, "minor": version.minor, "body": body}
@@ -48,7 +48,7 @@ def test_a_body_is_accepted_or_refused_as_by_the_reference(route: str) -> None:
         for body in bodies(route, version.minor, rng, PER_VERSION)
     ]
     compared = accepted = refused = 0
-    for case, theirs in zip(cases, reference_outcomes(cases), strict=True):
+    for case, theirs in zip(cases, reference.outcomes(cases), strict=True):
         if theirs["status"] == 404 or (route == "PUT /resource_classes/{name}" and case["minor"] >= 7):
             continue  # this version does not have the route, or no body for it
         if '\\n"' in case["body"]:
