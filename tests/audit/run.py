@@ -107,7 +107,7 @@ def _run_clients(
     database.settle()
     log("reading everything through every service")
     reader = RecordingClient("reader", fleet.ports)
-    findings = read_everything(reader, ids, settings.services)
+    findings = read_everything(reader, ids, fleet)
     reader.close()
     final, *others = database.read_all()
     findings += [
@@ -140,11 +140,11 @@ def initial_requests(ids: Identifiers) -> Iterator[Request]:
         yield Request("replace inventories", "PUT", f"/resource_providers/{uuid}/inventories", given)
 
 
-def read_everything(client: RecordingClient, ids: Identifiers, services: int) -> list[Finding]:
+def read_everything(client: RecordingClient, ids: Identifiers, fleet: Fleet) -> list[Finding]:
     """Read everything through each service. A service may take time to recover, but must not fail after that."""
     findings = []
-    for service in range(services):
-        _settle_service(client, service)
+    for service in range(len(fleet.services)):
+        _settle_service(client, fleet, service)
         for request in read_requests(ids):
             found = client.send(request, service)
             if found.status not in (200, 204, 404):
@@ -156,14 +156,16 @@ def settle(fleet: Fleet) -> None:
     """Wait until all services respond again after the last kill."""
     client = RecordingClient("settle", fleet.ports)
     for service in range(len(fleet.services)):
-        _settle_service(client, service)
+        _settle_service(client, fleet, service)
     client.close()
 
 
-def _settle_service(client: RecordingClient, service: int) -> None:
+def _settle_service(client: RecordingClient, fleet: Fleet, service: int) -> None:
     deadline = time.monotonic() + SETTLE_SECONDS
     while client.send(Request("settle", "GET", "/resource_providers"), service).status != 200:
         assert time.monotonic() < deadline, f"service {service} does not recover: {client.history[-1]}"
+        if fleet.services[service].has_ended:  # its last worker was killed while none could be started
+            fleet.revive(service)
         time.sleep(0.2)
 
 

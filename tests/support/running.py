@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -113,6 +114,11 @@ class Service:
         assert self._process is not None
         return self._process.pid
 
+    @property
+    def has_ended(self) -> bool:
+        """True if the service has ended by itself."""
+        return self._process is not None and self._process.poll() is not None
+
     def worker_pids(self) -> list[int]:
         """Return the pids of the workers, without Python's resource tracker."""
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
@@ -132,7 +138,8 @@ class Service:
     def kill(self) -> None:
         """Send SIGKILL to the supervisor and all workers."""
         assert self._process is not None
-        os.killpg(self._process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait(30)
         self._process = None
 
