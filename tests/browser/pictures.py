@@ -118,13 +118,13 @@ def take(page: Page, origin: str, path: str, file: Path) -> list[str]:
     viewport = page.viewport_size or {"width": 0, "height": 0}
     if width > viewport["width"]:
         found.append(f"{file.stem}: {width} pixels wide")
-    clip = {
-        "x": 0,
-        "y": 0,
-        "width": viewport["width"],
-        "height": min(LARGEST, max(height, viewport["height"])),
-    }
-    page.screenshot(path=file, full_page=True, clip=clip)  # type: ignore[arg-type]  # a TypedDict of four numbers
+    # Parts far below the window are not drawn: the window is made as tall as the page.
+    page.set_viewport_size(
+        {"width": viewport["width"], "height": min(LARGEST, max(height, viewport["height"]))}
+    )
+    page.wait_for_timeout(1500)
+    page.screenshot(path=file)
+    page.set_viewport_size({"width": viewport["width"], "height": viewport["height"]})
     return found
 
 
