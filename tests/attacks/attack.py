@@ -66,19 +66,24 @@ class Attack:
     run: Run
     settings: Mapping[str, str] = field(default_factory=dict)
     engines: tuple[str, ...] = ("sqlite", "postgresql", "mariadb")
+    cloud: str = "small"
+    """What `python -m tests.attacks` measures it with: see `tests.attacks.clouds`. Tests have the small one."""
 
 
 ATTACKS: dict[str, Attack] = {}
 
 
 def attack(
-    point: str, engines: tuple[str, ...] = ("sqlite", "postgresql", "mariadb"), **settings: str
+    point: str,
+    engines: tuple[str, ...] = ("sqlite", "postgresql", "mariadb"),
+    cloud: str = "small",
+    **settings: str,
 ) -> Callable[[Run], Run]:
     """Register a function under its own name, with hyphens instead of underscores."""
 
     def register(run: Run) -> Run:
         name = run.__name__.replace("_", "-")
-        ATTACKS[name] = Attack(name, point, run, settings, engines)
+        ATTACKS[name] = Attack(name, point, run, settings, engines, cloud)
         return run
 
     return register
@@ -93,16 +98,18 @@ def exchange(
         receive(connection, outcome, method)
 
 
-def receive(connection: RawConnection, outcome: Outcome, method: str = "GET") -> None:
+def receive(connection: RawConnection, outcome: Outcome, method: str = "GET") -> bool:
+    """Record the response; False if there is none, or if the connection ends with it."""
     try:
         response = connection.response(method)
     except Closed:
         outcome.closed += 1
+        return False
     except (TooLate, OSError):
-        return
-    else:
-        outcome.statuses[response.status] += 1
-        outcome.longest = max(outcome.longest, len(response.body))
+        return False
+    outcome.statuses[response.status] += 1
+    outcome.longest = max(outcome.longest, len(response.body))
+    return not response.is_closing
 
 
 @contextmanager

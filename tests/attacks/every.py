@@ -11,6 +11,7 @@ from tests.attacks import (
     searches,
     slow_clients,
     trailers,
+    v1_requests,
     validation,
 )
 from tests.attacks.attack import ATTACKS
@@ -25,5 +26,6 @@ __all__ = [
     "searches",
     "slow_clients",
     "trailers",
+    "v1_requests",
     "validation",
 ]

@@ -27,6 +27,9 @@ class HangingKeystone:
     def __init__(self) -> None:
         self.validated: Counter[str] = Counter()
         """How often each token was validated."""
+        self.sign_ins: list[str] = []
+        """The name of the user, of each sign-in."""
+        self.sign_in_seconds = HANG_SECONDS
         self._over = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -75,8 +78,16 @@ class HangingKeystone:
                 return self._respond(200, token_document(keystone.url))
 
             def do_POST(self) -> None:
-                self.rfile.read(int(self.headers.get("content-length", "0")))
-                self._respond(201, token_document(keystone.url), {"X-Subject-Token": "service-token"})
+                """Give a token to the service itself. Other users have to wait, and are refused."""
+                document = json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))))
+                user = document["auth"]["identity"]["password"]["user"].get("name", "")
+                if user == "placement":
+                    return self._respond(
+                        201, token_document(keystone.url), {"X-Subject-Token": "service-token"}
+                    )
+                keystone.sign_ins.append(user)
+                keystone._over.wait(keystone.sign_in_seconds)
+                return self._respond(401, {"error": {"code": 401, "message": "no", "title": "Unauthorized"}})
 
             def log_message(self, *_: Any) -> None:
                 """Log nothing: standard output is for the table."""
@@ -117,6 +128,27 @@ def token_document(url: str) -> dict[str, Any]:
             "catalog": [{"id": "1", "type": "identity", "name": "keystone", "endpoints": endpoints}],
         }
     }
+
+
+def sign_in(user: str, **more: object) -> bytes:
+    """A request for a token with a wrong password."""
+    body = json.dumps({"user": user, "password": "wrong", **more}).encode()
+    return request("POST", "/console/sign-in", body, token=None)
+
+
+@attack("new")
+def sign_ins_with_a_keystone_that_hangs(target: Target, stop: Stop, outcome: Outcome) -> None:
+    """No token: 40 sign-ins at a time, each of another user. The target has to be set up with a HangingKeystone."""
+
+    def send(number: int) -> None:
+        attempt = 0
+        while not stop.is_set():
+            attempt += 1
+            exchange(target, sign_in(f"user-{number}-{attempt}"), outcome, seconds=10)
+
+    with in_threads(UNKNOWN, send, stop):
+        while not stop.wait(0.2):
+            pass
 
 
 @attack("10")

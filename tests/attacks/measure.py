@@ -11,11 +11,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.attacks import clouds
 from tests.attacks.attack import Attack, under_way
 from tests.attacks.bystander import BystanderProcess, Experience
 from tests.attacks.keystone import KNOWN, HangingKeystone
 from tests.attacks.target import MemoryPeak, Target
 
+WITH_KEYSTONE = {"keystone-hangs", "sign-ins-with-a-keystone-that-hangs"}
+"""Attacks on a service with a Keystone that does not respond."""
 MOST_RATIO = 5.0
 MOST_SECONDS = 1.0
 MOST_BYTES = 100 * 1_000_000
@@ -57,12 +60,16 @@ def target_of(attack: Attack, database: str | None) -> Iterator[Target]:
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="plimsoll-attack-")))
         settings = dict(attack.settings)
-        is_keystone = attack.name == "keystone-hangs"
+        is_keystone = attack.name in WITH_KEYSTONE
         if is_keystone:
             settings |= stack.enter_context(HangingKeystone()).settings()
         target = Target(directory, database, settings)
         target.token = KNOWN if is_keystone else "admin"
-        yield stack.enter_context(target).build_cloud()
+        if attack.cloud == "small":
+            yield stack.enter_context(target).build_cloud()
+        else:
+            clouds.fill_database(target, attack.cloud)
+            yield stack.enter_context(target)
 
 
 def measure(attack: Attack, database: str | None, seconds: float) -> Report:

@@ -84,12 +84,29 @@ class RawConnection:
             if status >= 200:
                 break
         has_body = method != "HEAD" and status not in (204, 304)
+        if headers.get("content-type", "").startswith("text/event-stream"):  # it has no end
+            return Response(status, headers | {"connection": "close"}, b"")
+        if has_body and headers.get("transfer-encoding") == "chunked":
+            return Response(status, headers, self._chunks(deadline))
         length = int(headers.get("content-length", "0")) if has_body else 0
         while len(self._received) < length:
             self._receive(deadline)
         body = bytes(self._received[:length])
         del self._received[:length]
         return Response(status, headers, body)
+
+    def _chunks(self, deadline: float) -> bytes:
+        body = bytearray()
+        while True:
+            while (end := self._received.find(b"\r\n")) < 0:
+                self._receive(deadline)
+            size = int(self._received[:end], 16)
+            while len(self._received) < end + 2 + size + 2:
+                self._receive(deadline)
+            body += self._received[end + 2 : end + 2 + size]
+            del self._received[: end + 2 + size + 2]
+            if not size:
+                return bytes(body)
 
     def interim_status(self, seconds: float | None = None) -> int:
         """Read the head of one response, interim or not: its status."""

@@ -12,6 +12,7 @@ import pytest
 from tests.attacks.attack import Attack, under_way
 from tests.attacks.bystander import BystanderThread
 from tests.attacks.every import ATTACKS
+from tests.attacks.measure import WITH_KEYSTONE
 from tests.attacks.target import Target
 
 RESPONSES = 60
@@ -19,7 +20,7 @@ RESPONSES = 60
 SECONDS = 12.0
 """before the test gives up."""
 
-EXCLUDED = {"keystone-hangs", "reloads"}
+EXCLUDED = {*WITH_KEYSTONE, "reloads"}
 """Attacks on a service that is set up in another way, or that replace the worker."""
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 import time
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -91,18 +93,20 @@ class KeystoneSignIn:
         )
         self._running = Validations(MAX_RUNNING, conf.plimsoll.token_validation_timeout, runtime)
         self._failed: BoundedCache[tuple[str, str], tuple[float, ...]] = BoundedCache(10_000, 2 << 20)
+        self._lock = threading.Lock()
         self._clock = clock
 
     def sign_in(self, credentials: Credentials) -> SignedIn:
         """Return a token of Keystone. Raises SignInRefused, SignInUnavailable or TooManyAttempts."""
         if not self._auth_url:
             raise SignInUnavailable("No address of Keystone is configured ([keystone_authtoken]auth_url).")
-        key = credentials.user.lower()[:255], credentials.user_domain.lower()[:255]
-        self._check_attempts(key)
+        key = _attempts_key(credentials.user), _attempts_key(credentials.user_domain)
+        began = self._begin_attempt(key)
+        has_failed = False
         try:
             access = self._running.run(object(), lambda: self._access(credentials))
         except (exceptions.Unauthorized, exceptions.Forbidden, exceptions.NotFound) as error:
-            self._failed.put(key, (*self._recent(key), self._clock()))
+            has_failed = True
             LOG.info("Keystone refused a sign-in to the console (%s)", type(error).__name__)
             raise SignInRefused("Keystone refused this user, password, domain or project.") from None
         except exceptions.BadRequest:
@@ -112,6 +116,9 @@ class KeystoneSignIn:
             raise SignInUnavailable(
                 "Keystone cannot be reached or did not respond in time. Try again."
             ) from None
+        finally:
+            if not has_failed:
+                self._forget_attempt(key, began)
         return _signed_in(access)
 
     def _access(self, credentials: Credentials) -> AccessInfo:
@@ -129,10 +136,27 @@ class KeystoneSignIn:
         begin = self._clock() - WINDOW_SECONDS
         return tuple(each for each in self._failed.get(key) or () if each > begin)[-ATTEMPTS:]
 
-    def _check_attempts(self, key: tuple[str, str]) -> None:
-        recent = self._recent(key)
-        if len(recent) >= ATTEMPTS:
-            raise TooManyAttempts(max(1.0, recent[0] + WINDOW_SECONDS - self._clock()))
+    def _begin_attempt(self, key: tuple[str, str]) -> float:
+        """Count an attempt as failed until its outcome is known: else many at the same time would not be limited."""
+        with self._lock:
+            recent, now = self._recent(key), self._clock()
+            if len(recent) >= ATTEMPTS:
+                raise TooManyAttempts(max(1.0, recent[0] + WINDOW_SECONDS - now))
+            self._failed.put(key, (*recent, now))
+        return now
+
+    def _forget_attempt(self, key: tuple[str, str], began: float) -> None:
+        with self._lock:
+            others = list(self._recent(key))
+            if began in others:
+                others.remove(began)
+            self._failed.put(key, tuple(others))
+
+
+def _attempts_key(name: str) -> str:
+    """Return a text that is equal for the spellings of a name that databases of Keystone may compare as equal."""
+    plain = unicodedata.normalize("NFKD", name)
+    return "".join(each for each in plain if not unicodedata.combining(each)).casefold().strip()[:255]
 
 
 def _project(credentials: Credentials) -> dict[str, str]:

@@ -58,7 +58,8 @@ class TokenCache:
         now = self._clock()
         # All entries have the same lifetime, so the oldest expires first.
         self._cache.drop_oldest_while(lambda entry: entry[0] <= now)
-        entry = now + self._seconds, orjson.dumps(_without_endpoints(token_data))
+        # Copied, because a short text that orjson has made occupies 4 kB.
+        entry = now + self._seconds, bytes(memoryview(orjson.dumps(_without_endpoints(token_data))))
         self._cache.put(token_hash(token), entry)
 
 

@@ -17,9 +17,10 @@ from prometheus_client.metrics_core import Metric
 
 from plimsoll.access import Policy, caller_of
 from plimsoll.access.trusted_networks import TrustedNetworks
-from plimsoll.api.single_flight import SingleFlight
+from plimsoll.api.single_flight import SharedRuns, SingleFlight
 from plimsoll.http.middleware.request_log import ROUTE_KEY
 from plimsoll.http.problems import STATUS_LINES, Problem, send_problem
+from plimsoll.http.response import length_header
 from plimsoll.metrics import DIRECTORY_VARIABLE
 from plimsoll.monitoring import gauges
 from plimsoll.monitoring.exposition import CONTENT_TYPE, Exposition
@@ -85,6 +86,8 @@ class MetricsPage:
         self._settings = settings
         self._shapes = shapes
         self._has_warned = False
+        self._scrapes = {with_providers: SharedRuns[bytes]() for with_providers in (False, True)}
+        """Scrapes that wait share one text, without and with providers: any number of clients costs as much as two."""
         self._progress = SingleFlight(lambda: _follow(placement), "metrics")
 
     def for_trusted_clients(self, others: WSGIApplication) -> WSGIApplication:
@@ -122,11 +125,15 @@ class MetricsPage:
                 has_memory = permit.wait_for_memory()
             if not has_memory:
                 return send_problem(_NO_MEMORY, environ, start_response)
-        texts = self._texts(permit, with_providers, self._are_counters_complete(environ))
-        length = ("content-length", str(sum(map(len, texts))))
+        with_counters = self._are_counters_complete(environ)
+        with permit.released():
+            text = self._scrapes[with_providers].run(
+                lambda: self._text(permit, with_providers, with_counters)
+            )
+        length = length_header(text)
         headers = [("content-type", CONTENT_TYPE), ("cache-control", "no-store"), length]
         start_response(STATUS_LINES[200], headers)
-        return () if method == "HEAD" else texts
+        return () if method == "HEAD" else (text,)
 
     def _are_counters_complete(self, environ: WSGIEnvironment) -> bool:
         """Return False if the server has several processes and this one has the counters of itself only."""
@@ -137,9 +144,9 @@ class MetricsPage:
             LOG.warning(_NOT_SHARED)
         return False
 
-    def _texts(self, permit: Permit, with_providers: bool, with_counters: bool) -> list[bytes]:
-        with permit.released():
-            progress = self._progress.run(DATABASE_TIMEOUT)
+    def _text(self, permit: Permit, with_providers: bool, with_counters: bool) -> bytes:
+        """Return the text of one scrape. Takes 0.3 s with 10,000 providers, and seconds with the series of each."""
+        progress = self._progress.run(DATABASE_TIMEOUT)
         snapshot = self._placement.ledger.newest
         pause = permit.periodic_yield()
         budget = gauges.PROVIDER_SERIES_BUDGET if with_providers else gauges.SERIES_BUDGET
@@ -152,7 +159,7 @@ class MetricsPage:
         if with_providers:
             gauges.add_providers(text, snapshot.world)
         gauges.add_omitted(text)
-        return text.texts
+        return b"".join(text.texts)
 
 
 def _follow(placement: Placement) -> Progress | None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Run an operation that may hang, one at a time, and wait for its result for a limited time."""
+"""Run an operation once for all callers that wait for it: one that may hang, or one that takes long."""
 
 from __future__ import annotations
 
@@ -45,3 +45,31 @@ class SingleFlight(Generic[T]):
         # A daemon thread and not a pool: an operation that hangs must not keep the process from ending.
         threading.Thread(target=run, name=self._name, daemon=True).start()
         return running
+
+
+class SharedRuns(Generic[T]):
+    """Runs an operation, one run at a time, in the thread or greenlet of a caller.
+
+    Calls that arrive during a run share the next one: its result is not older than the call.
+    """
+
+    def __init__(self) -> None:
+        self._running = threading.Lock()
+        self._lock = threading.Lock()
+        self._next: Future[T] | None = None
+
+    def run(self, operation: Callable[[], T]) -> T:
+        """Return the result of a run that began after this call, whether it is of this `operation` or that of another call."""
+        with self._lock:
+            outcome, is_first = self._next, self._next is None
+            if outcome is None:
+                outcome = self._next = Future()
+        if is_first:
+            with self._running:
+                with self._lock:
+                    self._next = None
+                try:
+                    outcome.set_result(operation())
+                except BaseException as error:
+                    outcome.set_exception(error)
+        return outcome.result()

@@ -54,6 +54,11 @@ def encode_json(content: Any) -> bytes:
         return json.dumps(content).encode()
 
 
+def compact(encoded: bytes) -> bytes:
+    """Return a copy of JSON that is to be cached: a short text that orjson has made occupies 4 kB."""
+    return bytes(memoryview(encoded))
+
+
 def length_header(body: bytes | None) -> tuple[str, str]:
     return "content-length", str(len(body or b""))
 

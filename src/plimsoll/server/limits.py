@@ -12,6 +12,21 @@ from dataclasses import dataclass
 MAX_HEAD_BYTES = 1 << 16
 """Bytes of a request's first line and headers. A token of Keystone may take several thousand."""
 MAX_HEADERS = 200
+MAX_PATH_BYTES = 1 << 12
+"""Bytes of the path of a URL. The longest one that a route has contains a name of 200 characters."""
+MAX_PARAMETERS = 500
+"""Parameters of a query string. Each takes about 2 microseconds to parse, in one step."""
+MAX_LIST_ITEMS = 1_000
+"""Commas in a query string: items of lists of traits, classes or aggregates. Each takes about 10 microseconds to check."""
+MAX_ESCAPES = 4_000
+"""Percent-encoded bytes of a URL. Each takes about a microsecond to decode, also in one step."""
+MAX_FIELD_BYTES = {
+    b"accept": 1 << 10,
+    b"accept-encoding": 1 << 10,
+    b"if-none-match": 1 << 10,
+    b"x-roles": 1 << 12,
+}
+"""Bytes of headers that are lists. Their items are parsed one by one, in one step: 60 kB of Accept take 100 ms."""
 MAX_CHUNK_OVERHEAD = 16
 """Bytes that may arrive for each byte of a chunked body. A chunk of one byte takes six."""
 RECEIVE_BYTES = 1 << 12

@@ -17,7 +17,18 @@ from urllib.parse import unquote_to_bytes
 import httptools
 
 from plimsoll.server.headers import as_wsgi
-from plimsoll.server.limits import LARGE_BYTES, MAX_CHUNK_OVERHEAD, MAX_HEAD_BYTES, MAX_HEADERS, Limits
+from plimsoll.server.limits import (
+    LARGE_BYTES,
+    MAX_CHUNK_OVERHEAD,
+    MAX_ESCAPES,
+    MAX_FIELD_BYTES,
+    MAX_HEAD_BYTES,
+    MAX_HEADERS,
+    MAX_LIST_ITEMS,
+    MAX_PARAMETERS,
+    MAX_PATH_BYTES,
+    Limits,
+)
 
 _ABSOLUTE = re.compile(rb"https?://([^/?#]+)([^?#]*)(\?[^#]*)?\Z", re.IGNORECASE)
 _HOST = re.compile(rb"(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?\Z")
@@ -25,6 +36,8 @@ _METHOD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ")
 _ANY_KNOWN_METHOD = b"POST "
 _CHECKED_LENGTHS = frozenset(map(len, (b"host", b"expect", b"content-length", b"transfer-encoding")))
 """Lengths of the names of headers that are checked: most others are skipped by their length."""
+_SHORT_HEAD_BYTES = 1 << 10
+"""A head of up to this length has no list that is too long."""
 
 
 class RequestError(Exception):
@@ -252,6 +265,8 @@ class RequestParser:
                 400, "The first line of a request must be METHOD TARGET HTTP/1.1, with single spaces."
             )
         self._check_headers(request)
+        if len(self._raw_head) > _SHORT_HEAD_BYTES:
+            _check_lists(request)
         if not request.target.startswith(b"/") or b"#" in request.target:
             _set_target(request)
 
@@ -278,6 +293,28 @@ class RequestParser:
             raise RequestError(400, "A request must have one Host header.")
         if hosts and _HOST.match(hosts[0]) is None:
             raise RequestError(400, "The Host header is not a host name or address.")
+
+
+def _check_lists(request: Request) -> None:
+    """Limit the parts of a head that take long to parse for their length."""
+    path, _, query = request.target.partition(b"?")
+    if len(path) > MAX_PATH_BYTES:
+        raise RequestError(414, f"The path of a URL may have {MAX_PATH_BYTES} bytes.")
+    if query.count(b"&") + query.count(b";") >= MAX_PARAMETERS:
+        raise RequestError(414, f"The query of a URL may have {MAX_PARAMETERS} parameters.")
+    if query.count(b",") + query.count(b"%2C") + query.count(b"%2c") > MAX_LIST_ITEMS:
+        raise RequestError(414, f"The lists in the query of a URL may have {MAX_LIST_ITEMS} items.")
+    if request.target.count(b"%") > MAX_ESCAPES:
+        raise RequestError(414, f"A URL may have {MAX_ESCAPES} percent-encoded bytes.")
+    sizes = dict.fromkeys(MAX_FIELD_BYTES, 0)
+    for name, value in request.headers:
+        name = name.lower()
+        if name in sizes:
+            sizes[name] += len(value) + 1
+            if sizes[name] > MAX_FIELD_BYTES[name]:
+                raise RequestError(
+                    431, f"The header {name.decode()} may have {MAX_FIELD_BYTES[name] - 1} bytes."
+                )
 
 
 def _head_size(request: Request) -> int:

@@ -326,3 +326,11 @@ def test_readers_see_consumers_of_their_own_project_alone(client: Api) -> None:
     assert b"planes" not in json.dumps(seen).encode()
     assert call_as(client, "reader", f"{PATH}?project=planes", "engines").status == 403
     assert len(call_as(client, "service", f"{PATH}?since={quote(start)}", "x").json["changes"]) == 4
+
+
+@pytest.mark.parametrize("name", ["from", "to"])
+@pytest.mark.parametrize("time", ["0001-01-01", "9999-12-31T23:59:59.999999", "999999999w"])
+def test_the_first_and_the_last_time_can_be_asked_for(client: Api, name: str, time: str) -> None:
+    client.host(HOST, "host1", VCPU=16)
+    is_in = (name == "from") != time.startswith("9999-")
+    assert bool(client.get(f"{PATH}?{name}={time}").json["changes"]) is is_in

@@ -19,6 +19,8 @@ from tests.attacks.target import Target
 CONNECTIONS = 6
 SECONDS = 30.0
 MAX_SHOWN = 20
+OTHER_ERRORS = ("/healthz", "/metrics", "/console")
+"""Paths whose errors may be plain text."""
 
 
 @dataclass
@@ -187,7 +189,7 @@ def problem_with(each: Fuzzed, response: Response) -> str | None:
     """The rule that the response to a complete request violates, or None."""
     if response.status >= 500 and not is_deliberate(response):
         return f"{response.status}: {response.body[:500]!r}"
-    if each.method == "HEAD" or response.status == 401 or each.path.startswith("/healthz"):
+    if each.method == "HEAD" or response.status == 401 or each.path.startswith(OTHER_ERRORS):
         return None
     if response.status == 204 and response.body:
         return "204 with a body"

@@ -262,7 +262,161 @@ def _plain(path: str) -> Callable[[Random], Plan]:
     return lambda _: Plan("GET", path)
 
 
+V1 = "/plimsoll/v1"
+ACCEPTS = ["application/json", "application/x-ndjson", "text/plain", "*/*"]
+EPOCH = "00000000"
+TIMES = [
+    "2026-01-01",
+    "2026-01-01T00:00:00Z",
+    "12h",
+    "7d",
+    "0s",
+    "999999999w",
+    "0001-01-01",
+    "9999-12-31T23:59:59Z",
+]
+REVISIONS = [f"{EPOCH}:0", f"{EPOCH}:5", f"{EPOCH}:5:ff", f"{EPOCH}:999999999999999999"]
+
+
+def _v1(
+    path: str, options: list[tuple[str, str]], most: int = 4, fixed: tuple[tuple[str, str], ...] = ()
+) -> Callable[[Random], Plan]:
+    """A GET of the Plimsoll API with some of these parameters."""
+
+    def made(random: Random) -> Plan:
+        query = [*fixed, *random.sample(options, random.randrange(min(most, len(options)) + 1))]
+        place = path.format(provider=random.choice(PROVIDERS), consumer=random.choice(CONSUMERS))
+        headers = [("Accept", random.choice(ACCEPTS))] if random.random() < 0.3 else []
+        return Plan("GET", place, query, headers=headers)
+
+    return made
+
+
+def _v1_of_candidates(path: str, options: list[tuple[str, str]]) -> Callable[[Random], Plan]:
+    def made(random: Random) -> Plan:
+        found = _candidates(random)
+        return Plan("GET", path, [*found.query, *random.sample(options, random.randrange(4))])
+
+    return made
+
+
+_PAGES = [("limit", "1"), ("limit", "1000"), ("after", "0"), ("after", "1000000")]
+_AT = [("at", each) for each in ("0", "5", "2026-01-01T00:00:00Z", "30m", f"{EPOCH}:3")]
+_CHANGES = [
+    *(("since", each) for each in REVISIONS),
+    *(("before", each) for each in REVISIONS),
+    *((name, each) for name in ("from", "to") for each in TIMES),
+    ("provider", "p1"),
+    ("subtree", PROVIDERS[0]),
+    ("aggregate", AGGREGATES[0]),
+    ("consumer", CONSUMERS[0]),
+    ("project", "p"),
+    ("operation", "allocations.claim"),
+    ("operation", "inventories.replace"),
+    ("request_id", "req-0a4d7a5e-5a0b-4d5f-9a2b-0c5f7f8b6c11"),
+    ("limit", "3"),
+    ("wait", "0"),
+]
+_V1_MAKERS: list[Callable[[Random], Plan]] = [
+    _v1(
+        f"{V1}/providers",
+        [
+            *(("name", each) for each in ("p*", "[a-p]?", "*1*", "[!p]")),
+            ("in_tree", "p0"),
+            ("member_of", f"in:{AGGREGATES[0]},{AGGREGATES[1]}"),
+            ("required", "CUSTOM_T,!CUSTOM_U"),
+            ("resources", "VCPU:1,DISK_GB:5"),
+            ("over_full", "true"),
+            ("empty", "false"),
+            ("fields", "name,inventories"),
+            *_PAGES,
+            *_AT,
+        ],
+    ),
+    _v1(f"{V1}/providers/{{provider}}", _AT, 1),
+    _v1(f"{V1}/providers/p1", _AT, 1),
+    _v1(
+        f"{V1}/consumers",
+        [
+            ("project", "p"),
+            ("user", "u"),
+            ("type", "INSTANCE"),
+            ("type", "unknown"),
+            ("provider", "p1"),
+            ("tree", "p0"),
+            ("older_than", "0s"),
+            ("newer_than", "999999999w"),
+            ("limit", "1"),
+            ("limit", "1000"),
+            ("after", CONSUMERS[2]),
+        ],
+    ),
+    _v1(f"{V1}/consumers/{{consumer}}", []),
+    *(
+        _v1(
+            f"{V1}/usage",
+            [("project", "p"), *_PAGES[:2], ("after", CONSUMERS[0]), *_AT],
+            2,
+            (("group_by", each),),
+        )
+        for each in ("aggregate", "trait", "root", "project", "user", "consumer_type")
+    ),
+    _v1(f"{V1}/usage", _AT, 1),
+    _v1(f"{V1}/changes", _CHANGES),
+    _v1(f"{V1}/changes", _CHANGES),
+    _v1(
+        f"{V1}/unplaced",
+        [
+            ("request_id", "req-0a4d7a5e-5a0b-4d5f-9a2b-0c5f7f8b6c11"),
+            ("project", "p"),
+            ("reason", "used"),
+            *(("since", each) for each in TIMES),
+            ("limit", "2"),
+            ("after", "2026-01-01T00:00:00.000000.5"),
+        ],
+    ),
+    *[
+        _v1_of_candidates(
+            f"{V1}/explain",
+            [
+                ("provider", "p1"),
+                ("examples", "0"),
+                ("examples", "100"),
+                ("clause", "1"),
+                ("relax", "false"),
+                ("make_room", "false"),
+                ("since_when", "true"),
+                *_AT,
+            ],
+        )
+    ]
+    * 2,
+    _v1_of_candidates(f"{V1}/fit", _AT),
+    _plain(f"{V1}/openapi.json"),
+    lambda random: Plan("GET", f"{V1}/openapi/placement-1.{random.randrange(42)}.json"),
+    _v1(f"{V1}/docs", [("version", "1.30"), ("q", "usage")], 2),
+]
+
+
+def _sign_in(random: Random) -> Plan:
+    document: dict[str, Any] = {"user": "ada", "password": "p", "user_domain": "Default", "project": "p"}
+    return Plan(random.choice(["POST", "POST", "GET"]), "/console/sign-in", document=document)
+
+
+_OTHER_MAKERS: list[Callable[[Random], Plan]] = [
+    _plain("/metrics"),
+    lambda random: Plan("GET", "/metrics", [("providers", random.choice(["0", "1", "true", "false"]))]),
+    lambda random: Plan("GET", "/healthz", [("ready", random.choice(["", "1"]))]),
+    _plain("/console"),
+    _plain("/console/"),
+    _plain("/console/session"),
+    lambda random: Plan("GET", f"/console/assets/{random.choice(['index.js', '..', 'index.html'])}"),
+    _sign_in,
+]
+
 _MAKERS: list[Callable[[Random], Plan]] = [
+    *_V1_MAKERS,
+    *_OTHER_MAKERS,
     _plain("/"),
     _plain(""),
     _plain("/healthz"),

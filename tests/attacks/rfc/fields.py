@@ -24,6 +24,11 @@ def _padded(length: int, line: int = 1_000) -> bytes:
     return made
 
 
+def _list(name: str, length: int) -> str:
+    """A header line whose value is a list, with this many bytes."""
+    return f"{name}: {'a/a,' * (length // 4)}"
+
+
 HOST = [
     Case("no Host", "9112 3.2", get(host=None), _BAD, _CLOSED),
     Case("no Host in HTTP/1.0", "9112 3.2", get(host=None, version="HTTP/1.0"), each(200), _CLOSED),
@@ -114,6 +119,39 @@ LIMITS = [
     Case("a head of 60,000 bytes in pieces", "9110 5.4", _padded(60_000), each(200), _OPEN, piece=500),
     Case("10,000 header lines", "9110 5.4", get("/", *(["a:"] * 10_000)), one_of(200, 400, 431), _EITHER),
     Case("20,000 header lines", "9110 5.4", get("/", *(["a:"] * 20_000)), each(431), _CLOSED),
+    Case("Accept with 1,000 bytes", "9110 5.4", get("/", _list("Accept", 1_000)), each(200), _OPEN),
+    Case("Accept with 60,000 bytes", "9110 5.4", get("/", _list("Accept", 60_000)), each(431), _CLOSED),
+    Case(
+        "Accept with 60,000 bytes in pieces",
+        "9110 5.4",
+        get("/", _list("Accept", 60_000)),
+        each(431),
+        _CLOSED,
+        piece=500,
+    ),
+    Case("Accept in 150 lines", "9110 5.4", get("/", *([_list("Accept", 200)] * 150)), each(431), _CLOSED),
+    Case(
+        "ACCEPT-ENCODING with 60,000 bytes",
+        "9110 5.4",
+        get("/", _list("ACCEPT-ENCODING", 60_000)),
+        each(431),
+        _CLOSED,
+    ),
+    Case(
+        "If-None-Match with 60,000 bytes",
+        "9110 5.4",
+        get("/", _list("If-None-Match", 60_000)),
+        each(431),
+        _CLOSED,
+    ),
+    Case("a token with 30,000 bytes", "9110 5.4", get("/", _list("X-Auth-Token", 30_000)), each(200), _OPEN),
+    Case(
+        "a version header of 30,000 services",
+        "9110 5.4",
+        get("/", "OpenStack-API-Version: " + "," * 30_000),
+        each(400),
+        _OPEN,
+    ),
 ]
 
 _BODY = f"Content-Length: {len(document('expected'))}"

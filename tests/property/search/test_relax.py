@@ -17,7 +17,7 @@ from plimsoll.domain.world import World
 from plimsoll.search.budget import Budget
 from plimsoll.search.index.index import Index
 from plimsoll.search.relax.changes import Relaxed, RequestChange, apply, is_valid, removals
-from plimsoll.search.relax.relaxations import Relaxation, relax
+from plimsoll.search.relax.relaxations import MAX_PAIRED, Relaxation, relax
 from plimsoll.search.repeated_search import MAX_COUNTED, RepeatedSearch
 from plimsoll.search.request import CandidatesRequest
 from tests.property.search import model
@@ -38,7 +38,7 @@ def check(case: Case) -> bool:
     if is_served(world, request) or not is_valid(request):
         return False
     relaxed = relax(RepeatedSearch(world, Budget()), Index.build(case[0]), request)
-    assert relaxed.is_complete
+    assert relaxed.is_complete or len(list(removals(request))) > MAX_PAIRED
     for each in relaxed.found:
         check_entry(world, request, each)
     check_minimal(relaxed.found)

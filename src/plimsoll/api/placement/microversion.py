@@ -46,6 +46,8 @@ LOWEST, HIGHEST = VERSIONS[0], VERSIONS[-1]
 _BY_TEXT = {version.text: version for version in VERSIONS}
 
 
+MAX_SERVICES = 100
+"""Services whose versions the header may name: each takes a microsecond to parse."""
 _HEADER_FORMAT = f"A version has two numbers, as in '{HEADER}: {SERVICE_TYPE} {HIGHEST.text}'."
 
 
@@ -56,6 +58,7 @@ def negotiate(header: str | None) -> Version:
 
 @bounded_cache(max_entries=256, max_bytes=256 << 10)
 def _parse_header(header: str) -> Version:
+    _check_services(header)
     try:
         requested = microversion_parse.extract_version({HEADER: header}, SERVICE_TYPE, list(_BY_TEXT))
     except ValueError as problem:
@@ -68,8 +71,15 @@ def _parse_header(header: str) -> Version:
     return _BY_TEXT[str(requested)]
 
 
+def _check_services(header: str) -> None:
+    if header.count(",") >= MAX_SERVICES:
+        detail = f"Invalid microversion: the header names more than {MAX_SERVICES} services. {_HEADER_FORMAT}"
+        raise Problem(400, detail, omit_vary=True)
+
+
 def names_version(header: str) -> bool:
     """Return whether the header names a version of this service, and not only of others."""
+    _check_services(header)
     return microversion_parse.get_version({HEADER: header}, SERVICE_TYPE) is not None
 
 

@@ -47,6 +47,12 @@ class V1Response:
             return not_modified(self.etag, self.headers)
         return self
 
+    def complete(self) -> V1Response:
+        """Return this response with its body at once."""
+        if not isinstance(self.body, bytes):
+            self.body = b"".join(self.body)
+        return self
+
     def wsgi(self, vary: str | None = None) -> tuple[str, Headers, Iterable[bytes]]:
         """Return status line, headers and body for a WSGI server. A body in pieces has no content-length."""
         headers: Headers = [*self.headers]

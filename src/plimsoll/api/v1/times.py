@@ -24,14 +24,16 @@ TIME_OR_AGE: dict[str, Any] = {
     "pattern": r"^([0-9]{1,9}[smhdw]|[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+(Z|[+-][0-9]{2}:[0-9]{2})?)?)$",
 }
 """Schema of a time, or of an age that is subtracted from the current time."""
-_EARLIEST = datetime.fromisoformat("1000-01-01")  # which all databases can compare with
+_EARLIEST = datetime.fromisoformat("1000-01-01")
+_LATEST = datetime.fromisoformat("9000-01-01")
+"""Times that all databases can compare with, and to which tolerances can be added. Others are replaced by the nearest one."""
 _is_age = re.compile(AGE["pattern"]).fullmatch
 
 
 def time_before(now: datetime, age: str) -> datetime:
     """Return the time that lies this age before `now`; the earliest one if there is no such time."""
     try:
-        return now - timedelta(seconds=int(age[:-1]) * _UNITS[age[-1]])
+        return max(now - timedelta(seconds=int(age[:-1]) * _UNITS[age[-1]]), _EARLIEST)
     except OverflowError:
         return _EARLIEST
 
@@ -42,7 +44,8 @@ def parse_time(name: str, text: str, now: datetime) -> datetime:
         return time_before(now, text)
     try:
         time = datetime.fromisoformat(text)
-        return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
+        time = time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
+        return min(max(time, _EARLIEST), _LATEST)
     except (ValueError, OverflowError):
         detail = f"Invalid value of the query parameter {name}: '{shorten(text, LONGEST_QUOTE)}' is no time."
         raise Problem(400, detail, BAD_PARAMETER) from None

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from plimsoll.domain.provider import Provider
+from plimsoll.http.response import compact
 from plimsoll.search.index.selection import ChunkSelection, Selection
 from plimsoll.search.index.table import Chunk
 
@@ -72,7 +73,7 @@ class JsonCache:
         return [piece or self._make(provider) for piece, provider in zip(cached, providers, strict=True)]
 
     def _make(self, provider: Provider) -> bytes:
-        piece = self._encode(provider)
+        piece = compact(self._encode(provider))
         with self._lock:
             if len(self._provider_by_uuid) >= MAX_CACHED_PIECES:
                 self._piece_by_id = {}

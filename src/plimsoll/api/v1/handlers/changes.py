@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 
+from plimsoll.api.v1.computations import computation
 from plimsoll.api.v1.documents import changes as documents
 from plimsoll.api.v1.owners import visible_project
 from plimsoll.api.v1.request import V1Request
@@ -44,15 +45,22 @@ def list_all(call: V1Request) -> V1Response:
         raise Problem(400, "since and before cannot be used together.", BAD_PARAMETER)
     if is_stream:
         return _stream(call, since, wanted)
+    if since is None and values["wait"]:
+        raise Problem(400, "wait needs since.", BAD_PARAMETER)
+    with computation(call.permit):
+        page = _unless_gone(_page(call, since, before, wanted))
+        if page.changes or page.has_more or not values["wait"]:
+            return _response(call, page, wanted)
+    return _response(call, _unless_gone(_wait(call, page, wanted)), wanted)
+
+
+def _page(
+    call: V1Request, since: Cursor | None, before: Cursor | None, wanted: ChangeFilter
+) -> ChangePage | CursorGone:
+    limit = call.values["limit"]
     if since is None:
-        if values["wait"]:
-            raise Problem(400, "wait needs since.", BAD_PARAMETER)
-        page = changes.page_before(call.placement, before, wanted, values["limit"], call.pauses())
-    else:
-        page = changes.page_after(call.placement, since, wanted, values["limit"], call.pauses())
-        if isinstance(page, ChangePage) and values["wait"] and not page.changes and not page.has_more:
-            page = _wait(call, page, wanted)
-    return _response(call, _unless_gone(page), wanted)
+        return changes.page_before(call.placement, before, wanted, limit, call.pauses())
+    return changes.page_after(call.placement, since, wanted, limit, call.pauses())
 
 
 def _since(call: V1Request, *, is_stream: bool) -> Cursor | None:
@@ -112,9 +120,10 @@ def _first_page(call: V1Request, since: Cursor | None, wanted: ChangeFilter) -> 
     if since is None:
         bounds = changes.bounds(call.placement)
         return ChangePage([], bounds, bounds.end)
-    return _unless_gone(
-        changes.page_after(call.placement, since, wanted, change_feed.STREAM_PAGE, call.pauses())
-    )
+    with computation(call.permit):
+        return _unless_gone(
+            changes.page_after(call.placement, since, wanted, change_feed.STREAM_PAGE, call.pauses())
+        )
 
 
 def _subscribe(call: V1Request) -> Subscription:

@@ -9,6 +9,7 @@ from plimsoll.api.placement.queries.candidates import candidates_request
 from plimsoll.api.placement.queries.query import parse_query
 from plimsoll.api.placement.request import accepted
 from plimsoll.api.v1.as_of import AT
+from plimsoll.api.v1.computations import computation
 from plimsoll.api.v1.documents import explain as documents
 from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.request import REFUSALS_AS_OF, V1Request
@@ -18,12 +19,14 @@ from plimsoll.api.v1.views import explain as views
 from plimsoll.api.v1.views import explain_text
 from plimsoll.api.v1.views.make_room import ShownMovePlans
 from plimsoll.api.v1.views.since_when import ShownSinceWhen
+from plimsoll.domain.provider import Provider
 from plimsoll.domain.refusals import ResourceClassMissing, TraitsMissing
 from plimsoll.domain.world import World
 from plimsoll.http.problems import BAD_PARAMETER, Problem
 from plimsoll.search.explain.explanation import ShownHosts, Verdict
 from plimsoll.search.explain.host_explanations import MAX_EXAMPLES
 from plimsoll.search.explain.usual_causes import near_names
+from plimsoll.search.request import CandidatesRequest
 from plimsoll.service import candidates
 from plimsoll.service.explain import Suggestions, explain_search, suggest
 from plimsoll.service.make_room import MovePlans, find_move_plans
@@ -36,8 +39,7 @@ VERDICT_HEADER = "plimsoll-verdict"
 
 def show(call: V1Request) -> V1Response:
     request = candidates_request(call.candidates_query, call.version)
-    is_past = "at" in call.values
-    if is_past and parse_query(call.query_string).all("make_room") and call.values["make_room"]:
+    if "at" in call.values and parse_query(call.query_string).all("make_room") and call.values["make_room"]:
         raise Problem(400, _NO_MOVES_IN_THE_PAST, BAD_PARAMETER)
     named = call.values.get("provider")
     provider = None if named is None else call.provider_named(named)
@@ -47,8 +49,14 @@ def show(call: V1Request) -> V1Response:
     unchanged = call.unchanged(etag)
     if unchanged is not None:
         return unchanged
-    permit = call.permit
-    permit.begin_computation()
+    with computation(call.permit):
+        return _explained(call, request, provider, project, etag)
+
+
+def _explained(
+    call: V1Request, request: CandidatesRequest, provider: Provider | None, project: str | None, etag: str
+) -> V1Response:
+    permit, is_past = call.permit, "at" in call.values
     budget = candidates.budget(call.placement, permit.pause, permit.is_client_gone)
     shown = ShownHosts(call.values["examples"], call.values.get("clause"))
     found = explain_search(call.placement, request, provider, budget, shown)

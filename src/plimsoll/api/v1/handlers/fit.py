@@ -7,6 +7,7 @@ from __future__ import annotations
 from plimsoll.api.placement.queries.candidates import candidates_request
 from plimsoll.api.placement.request import accepted
 from plimsoll.api.v1.as_of import AT
+from plimsoll.api.v1.computations import computation
 from plimsoll.api.v1.documents import fit as documents
 from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.request import V1Request
@@ -23,8 +24,8 @@ def show(call: V1Request) -> V1Response:
     if unchanged is not None:
         return unchanged
     permit = call.permit
-    permit.begin_computation()
-    report = accepted(fit_request(call.placement, request, permit.pause, permit.is_client_gone))
+    with computation(permit):
+        report = accepted(fit_request(call.placement, request, permit.pause, permit.is_client_gone))
     body = views.fit(report, call.placement.snapshot().revision)
     is_final = report.now.is_complete and report.empty.is_complete
     return V1Response(body, etag=etag if is_final else None)

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from plimsoll.api.v1.as_of import AT
+from plimsoll.api.v1.computations import computation, wait_for_memory
 from plimsoll.api.v1.documents.changes import GONE
 from plimsoll.api.v1.documents.usage import GROUPINGS, OF_OWNERS, USAGE
-from plimsoll.api.v1.lists import list_response
+from plimsoll.api.v1.lists import MAX_AT_ONCE, list_response
 from plimsoll.api.v1.owners import visible_project
 from plimsoll.api.v1.request import V1Request
 from plimsoll.api.v1.response import JSON, NDJSON, V1Response
@@ -37,10 +38,21 @@ def show(call: V1Request) -> V1Response:
     unchanged = call.unchanged(etag)
     if unchanged is not None:
         return unchanged
-    groups, following = _page(_groups(call, grouping, project), call.values)
-    return list_response(
-        call, "groups", groups, views.groups, etag=etag, following=following, members={"group_by": grouping}
-    )
+    with computation(call.permit):
+        groups, following = _page(_groups(call, grouping, project), call.values)
+        if len(groups) > MAX_AT_ONCE:
+            wait_for_memory(call.permit)
+        response = list_response(
+            call,
+            "groups",
+            groups,
+            views.groups,
+            etag=etag,
+            following=following,
+            members={"group_by": grouping},
+        )
+        # Groups take more memory than their JSON: a client that receives slowly must not keep them.
+        return response.complete()
 
 
 def _groups(call: V1Request, grouping: str | None, project: str | None) -> list[views.Group]:

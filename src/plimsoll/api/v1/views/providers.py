@@ -18,7 +18,7 @@ from plimsoll.api.v1.times import format_time
 from plimsoll.bounded_cache import BoundedCache
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
-from plimsoll.http.response import encode_json
+from plimsoll.http.response import compact, encode_json
 
 MAX_CACHED_BYTES = 64 << 20
 """Bytes of JSON in the cache: about 50,000 providers."""
@@ -51,7 +51,7 @@ class ProviderEncoder:
         ]
 
     def _store(self, one: Provider) -> bytes:
-        encoded = self._encoded(one)
+        encoded = compact(self._encoded(one))
         _cache.put(self._variant + one.uuid, (one, encoded))
         return encoded
 
