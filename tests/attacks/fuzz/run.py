@@ -182,7 +182,9 @@ def is_deliberate(response: Response) -> bool:
     """A 503 with an explanation, or a 501 or 505 of the HTTP layer."""
     if response.status in (501, 505):
         return response.has_error_shape or not response.body
-    return response.status == 503 and ("retry-after" in response.headers or response.has_error_shape)
+    # A client that ends its input looks gone; the text may be HTML, as its Accept header says.
+    is_explained = response.has_error_shape or b"The client closed its connection" in response.body
+    return response.status == 503 and ("retry-after" in response.headers or is_explained)
 
 
 def problem_with(each: Fuzzed, response: Response) -> str | None:
