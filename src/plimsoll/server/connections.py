@@ -53,13 +53,13 @@ class Connections:
 
     def serve(self, opened: socket.socket, peer: Any) -> None:
         """Serve one connection, from its first request to its last."""
-        if len(self._open) >= self._max_connections:
-            self._close_longest_idle()
+        self._make_room()
         self._serve(Connection(self, opened, peer))
 
     def serve_worker(self, opened: socket.socket, _: Any) -> None:
         """Serve a connection on which another worker of the service forwards requests."""
         if is_same_user(opened):
+            self._make_room()
             self._serve(ForwardedConnection(self, opened))
         else:
             opened.close()
@@ -138,7 +138,9 @@ class Connections:
         largest.expire()
         return True
 
-    def _close_longest_idle(self) -> None:
-        idle = [each for each in self._open if each.is_idle]
-        if idle:
-            min(idle, key=lambda each: each.since).shut_down()
+    def _make_room(self) -> None:
+        """Close the connection that is idle for longest if there are as many as allowed."""
+        if len(self._open) >= self._max_connections:
+            idle = [each for each in self._open if each.is_idle]
+            if idle:
+                min(idle, key=lambda each: each.since).shut_down()

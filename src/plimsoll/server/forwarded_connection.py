@@ -8,9 +8,9 @@ import contextlib
 import socket
 from typing import TYPE_CHECKING, Any
 
-from plimsoll.server.connection import Connection
+from plimsoll.server.connection import Connection, Phase
 from plimsoll.server.forwarding import PEER
-from plimsoll.server.parser import Request
+from plimsoll.server.parser import Request, RequestError
 
 if TYPE_CHECKING:
     from plimsoll.server.connections import Connections
@@ -23,16 +23,20 @@ class ForwardedConnection(Connection):
         super().__init__(connections, opened, ("another worker", 0))
 
     def expire(self) -> None:
-        if self.is_idle:
+        if self._is_receiving:
             self._end_input()
         else:
             super().expire()
 
     def shut_down(self) -> None:
-        if self.is_idle:
+        if self._is_receiving:
             self._end_input()
         else:
             super().shut_down()
+
+    @property
+    def _is_receiving(self) -> bool:
+        return self._phase in (Phase.IDLE, Phase.RECEIVING)
 
     def _end_input(self) -> None:
         """Accept no further request. One that was sent already is received and processed; sending another one fails.
@@ -43,8 +47,9 @@ class ForwardedConnection(Connection):
             self._socket.shutdown(socket.SHUT_RD)
 
     def _environ(self, request: Request) -> dict[str, Any]:
-        (name, peer), *request.headers = request.headers
-        assert name == PEER
+        if not request.headers or request.headers[0][0] != PEER:
+            raise RequestError(400, "A worker must send the address of the client.")
+        (_, peer), *request.headers = request.headers
         address, _, port = peer.decode("latin-1").rpartition(" ")
         return super()._environ(request) | {"REMOTE_ADDR": address, "REMOTE_PORT": port}
 

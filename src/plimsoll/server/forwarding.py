@@ -13,11 +13,13 @@ request that cannot be forwarded is processed where it arrived: several writers 
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import secrets
 import socket
 import struct
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,10 +29,14 @@ import httptools
 from plimsoll.server.limits import JOINED_BYTES, MAX_HEAD_BYTES, MAX_HEADERS
 from plimsoll.server.parser import Request
 
+LOG = logging.getLogger(__name__)
+
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
 """Methods that do not write (RFC 9110, 9.2.1)."""
 PEER = b"plimsoll-peer"
 """The first header of a forwarded request: the address and port of its client."""
+HANG_SECONDS = 5.0
+"""Without any response of the writer for this time, further requests are processed where they arrived."""
 
 _OF_CONNECTION = frozenset(
     (b"connection", b"keep-alive", b"expect", b"upgrade", b"te", b"transfer-encoding", b"content-length")
@@ -79,8 +85,10 @@ class Forwarder:
         self._serve_as_writer = serve_as_writer
         self._idle: list[socket.socket] = []
         """Connections to the writer. The last one was used last."""
-        self._forwarded = 0
-        """Requests that are being forwarded."""
+        self._waiting = 0
+        """Requests that wait for the writer."""
+        self._responded_at = 0.0
+        """When the writer has responded last, or when the first of the requests that wait was sent."""
         self._is_stopping = False
         self.is_writer = False
 
@@ -88,7 +96,10 @@ class Forwarder:
         """Become the writer if there is none."""
         if self._is_stopping:
             return False
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        except OSError:  # too many open files
+            return False
         try:
             listening.bind(self._address)
             listening.listen(_BACKLOG)
@@ -113,15 +124,29 @@ class Forwarder:
         Raise OSError if the connection was lost after the request was sent: it was processed or not, as if this worker
         had ended while it processed it.
         """
-        if self.is_writer or self._is_stopping or not _may_be_forwarded(request):
+        if self.is_writer or self._is_stopping or self._is_writer_late() or not _may_be_forwarded(request):
             return None
-        if self._forwarded >= MAX_FORWARDED:
-            return None
-        self._forwarded += 1
+        if not self._waiting:
+            self._responded_at = time.monotonic()
+        self._waiting += 1
         try:
             return self._forward(_format(request, peer))
+        except (OSError, httptools.HttpParserError) as error:
+            LOG.warning(
+                "The worker that writes has ended without a response to %s %s: it was written or not. The client's"
+                " connection is closed.",
+                *(request.method, request.target.decode("latin-1")),
+            )
+            raise ConnectionResetError from error
         finally:
-            self._forwarded -= 1
+            self._waiting -= 1
+            self._responded_at = time.monotonic()
+
+    def _is_writer_late(self) -> bool:
+        """True if too many requests wait for the writer, or wait for too long: it is overloaded or hangs."""
+        return self._waiting >= MAX_FORWARDED or (
+            self._waiting > 0 and time.monotonic() - self._responded_at > HANG_SECONDS
+        )
 
     def _forward(self, message: bytes) -> ForwardedResponse | None:
         for _ in range(_ATTEMPTS + len(self._idle)):
@@ -142,9 +167,15 @@ class Forwarder:
 
     def _connect(self) -> socket.socket | None:
         """Connect to the writer. None if there is none: then this worker becomes the writer, if it can."""
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        except OSError:  # too many open files
+            return None
+        try:
+            # Without blocking, as gevent would poll in a busy loop while the writer accepts no connection.
+            connection.setblocking(False)
             connection.connect(self._address)
+            connection.setblocking(True)
             if is_same_user(connection):
                 return connection
         except OSError as error:
@@ -163,12 +194,19 @@ def _may_be_forwarded(request: Request) -> bool:
     return (
         request.method not in SAFE_METHODS
         and request.is_complete
+        and _has_host(request)
         and len(request.body) <= _MAX_BODY_BYTES
         and not request.has_long_body
         # With two headers more it must not exceed the writer's limits.
         and len(request.headers) <= MAX_HEADERS - 2
-        and sum(len(name) + len(value) + 4 for name, value in request.headers) < MAX_HEAD_BYTES // 2
+        and len(request.target) + sum(len(name) + len(value) + 4 for name, value in request.headers)
+        < MAX_HEAD_BYTES // 2
     )
+
+
+def _has_host(request: Request) -> bool:
+    """Return False for a request of HTTP/1.0 without a Host header: as one of HTTP/1.1 it would be refused."""
+    return request.version == "1.1" or any(name.lower() == b"host" for name, _ in request.headers)
 
 
 def _format(request: Request, peer: Any) -> bytes:
@@ -218,10 +256,12 @@ class _Response:
         self.result = ForwardedResponse()
         self.is_complete = False
         self.parser = httptools.HttpResponseParser(self)
+        self._reason = b""
         self._body: list[bytes] = []
 
     def on_status(self, reason: bytes) -> None:
-        self.result.status = f"{self.parser.get_status_code()} {reason.decode('latin-1')}"
+        self._reason += reason  # which may arrive in parts
+        self.result.status = f"{self.parser.get_status_code()} {self._reason.decode('latin-1')}"
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if name.lower() not in _SET_BY_SERVER:

@@ -8,10 +8,11 @@ import resource
 import socket
 from dataclasses import dataclass
 
+from plimsoll.server.forwarding import MAX_FORWARDED
 from plimsoll.server.limits import MAX_CONNECTIONS
 
-_OTHER_FILES = 256
-"""File descriptors that a worker needs besides those of its connections."""
+_OTHER_FILES = 256 + MAX_FORWARDED
+"""File descriptors that a worker needs besides those of its connections, including those to the worker that writes."""
 _BACKLOG = 2048
 """Connections that the system holds until a worker accepts them."""
 

@@ -27,6 +27,8 @@ from plimsoll.server.application import ServedApplication, StartupError
 from plimsoll.server.limits import Limits
 
 if TYPE_CHECKING:
+    from gevent.server import StreamServer
+
     from plimsoll.runtime.greenlets import Greenlets
     from plimsoll.server.connections import Connections
 
@@ -154,10 +156,23 @@ def _serve(app: ServedApplication, task: Task, runtime: Greenlets) -> None:
     if connections.forwarder is not None:
         connections.forwarder.stop()
     for each in for_workers:
-        each.close()  # another worker can become the writer
+        _stop_writer(each)
     server.stop_accepting()
     faulthandler.cancel_dump_traceback_later()
     _finish(connections)
+
+
+def _stop_writer(server: StreamServer) -> None:
+    """Let another worker become the writer: accept no further connection, and release the name.
+
+    Connections that wait in the queue of the kernel are served: requests were sent on them already.
+    """
+    server.socket.shutdown(socket.SHUT_RD)  # connecting fails from now on
+    server.stop_accepting()
+    with contextlib.suppress(OSError):  # too many open files
+        while (accepted := server.do_read()) is not None:
+            server.do_handle(*accepted)
+    server.close()
 
 
 def _beat(task: Task) -> None:

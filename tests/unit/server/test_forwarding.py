@@ -8,6 +8,7 @@ import contextlib
 import http.client
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -162,6 +163,34 @@ def test_a_reload_under_writes_loses_no_response(service: Service) -> None:
     assert failures == []
 
 
+def test_a_writer_that_stops_processes_requests_on_connections_it_has_not_accepted(tmp_path: Path) -> None:
+    service = Service(tmp_path, workers=5)  # four of which forward at most 64 requests at a time
+    (writer,) = service.pids("PUT")
+    (argument,) = (each for each in command_line(writer) if each.startswith("{"))
+    name = f"@{json.loads(argument)['writer']}"
+    os.kill(writer, signal.SIGSTOP)
+    with contextlib.ExitStack() as stack:
+        stack.callback(service.process.communicate, timeout=20)
+        stack.callback(service.process.terminate)
+        clients = [stack.enter_context(contextlib.closing(service.connect())) for _ in range(400)]
+        for each in clients:
+            each.request("PUT", "/")
+        # More than gevent accepts at a time. One of them is the socket that listens.
+        assert eventually(lambda: unix_sockets(name) > 1 + 100)
+        os.kill(writer, signal.SIGTERM)
+        os.kill(writer, signal.SIGCONT)
+        assert writer in {echoed(each)["pid"] for each in clients}
+
+
+def command_line(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+
+
+def unix_sockets(name: str) -> int:
+    """Return how many sockets have this name: the one that listens, and the other ends of connections to it."""
+    return sum(line.endswith(name) for line in Path("/proc/net/unix").read_text().splitlines())
+
+
 Forward = Callable[[bytes], ForwardedResponse | None]
 
 
@@ -279,8 +308,18 @@ def test_chunked_bodies_absolute_targets_and_empty_responses_are_forwarded(write
         b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel",
         b"PUT / HTTP/1.1\r\nHost: a\r\n" + (MAX_HEADERS - 1) * b"a: b\r\n" + b"\r\n",
         b"PUT / HTTP/1.1\r\nHost: a\r\na: " + 40000 * b"b" + b"\r\n\r\n",
+        b"PUT /?" + 33000 * b"t" + b" HTTP/1.1\r\nHost: a\r\na: " + 32490 * b"b" + b"\r\n\r\n",
+        b"PUT / HTTP/1.0\r\n\r\n",
     ],
-    ids=["reads", "long bodies", "incomplete bodies", "many headers", "long heads"],
+    ids=[
+        "reads",
+        "long bodies",
+        "incomplete bodies",
+        "many headers",
+        "long heads",
+        "long targets",
+        "no host",
+    ],
 )
 def test_some_requests_are_processed_where_they_arrive(writer: Writer, content: bytes) -> None:
     assert writer.forward(content) is None
@@ -341,7 +380,111 @@ def test_a_request_sent_before_the_writer_ends_the_connection_is_processed(write
     assert b"/second" not in received
 
 
-def test_a_writer_that_ends_within_a_request_leaves_its_outcome_unknown() -> None:
+def test_a_request_that_arrives_in_pieces_while_the_writer_ends_the_connection_is_processed(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end_all() -> None:
+        for each in writer.connections._open:
+            each.shut_down()
+
+    # Called between two pieces.
+    monkeypatch.setattr(writer.connections.runtime, "yield_now", end_all)
+    ours, theirs = socket.socketpair()
+    with ours:
+        long = 10000 * b"b"
+        ours.sendall(
+            b"PUT / HTTP/1.1\r\nplimsoll-peer: 10.0.0.7 4\r\nHost: a\r\na: %s\r\nContent-Length: 10000\r\n\r\n%s"
+            % (long, long)
+        )
+        thread = threading.Thread(target=writer.connections.serve_worker, args=(theirs, ""))
+        thread.start()
+        received = ours.recv(15)
+        ours.shutdown(socket.SHUT_RDWR)
+        thread.join(10)
+    assert received == b"HTTP/1.1 200 OK"
+
+
+def test_a_request_without_the_address_of_its_client_is_refused(writer: Writer) -> None:
+    for content in (b"PUT / HTTP/1.0\r\n\r\n", PUT):
+        ours, theirs = socket.socketpair()
+        with ours:
+            ours.sendall(content)
+            thread = threading.Thread(target=writer.connections.serve_worker, args=(theirs, ""))
+            thread.start()
+            assert ours.recv(12) == b"HTTP/1.1 400"
+            ours.shutdown(socket.SHUT_RDWR)
+            thread.join(10)
+
+
+def test_without_a_free_file_descriptor_a_request_is_processed_where_it_arrived(writer: Writer) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with socket.socket() as lowest:
+        free = lowest.fileno()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
+    try:
+        assert writer.forward(PUT) is None
+        assert not writer.other.become_writer()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_request_does_not_wait_for_a_writer_that_accepts_no_connection() -> None:
+    name = forwarding.new_name()
+    with contextlib.ExitStack() as stack:
+        listening = stack.enter_context(socket.socket(socket.AF_UNIX))
+        listening.bind(f"\0{name}")
+        listening.listen(0)
+        stack.enter_context(socket.socket(socket.AF_UNIX)).connect(f"\0{name}")  # the queue is full
+        parser = RequestParser({}, Limits())
+        parser.feed(PUT)
+        assert Forwarder(name, lambda _: None).forward(parser.parsed.popleft(), PEER) is None
+
+
+class WaitingApplication(PlainApplication):
+    """Responds when it may."""
+
+    def __init__(self) -> None:
+        super().__init__(self._wait)
+        self.is_called, self.may_respond = threading.Event(), threading.Event()
+
+    def _wait(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        self.is_called.set()
+        assert self.may_respond.wait(20)
+        start_response("204 No Content", [])
+        return [b""]
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MAX_FORWARDED", 1), ("HANG_SECONDS", 0.0)])
+def test_while_the_writer_is_overloaded_or_hangs_others_process_their_requests(
+    limit: str, value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = WaitingApplication()
+    with contextlib.closing(Writer(app)) as writer:
+        writer.accept()
+        responses: list[ForwardedResponse | None] = []
+        thread = threading.Thread(target=lambda: responses.append(writer.forward(PUT)))
+        thread.start()
+        assert app.is_called.wait(10)
+        monkeypatch.setattr(forwarding, limit, value)
+        assert writer.forward(PUT) is None
+        app.may_respond.set()
+        thread.join(10)
+        responses.append(writer.forward(PUT))
+        assert [response is not None and response.status for response in responses] == 2 * ["204 No Content"]
+
+
+def test_a_response_may_arrive_byte_by_byte() -> None:
+    received = forwarding._Response()
+    for each in b"HTTP/1.1 201 Created\r\nx-own: abc\r\ncontent-length: 2\r\n\r\nok":
+        assert not received.is_complete
+        received.parser.feed_data(bytes([each]))
+    assert received.is_complete
+    assert received.result == ForwardedResponse("201 Created", [("x-own", "abc")], b"ok", True)
+
+
+def test_a_writer_that_ends_within_a_request_leaves_its_outcome_unknown(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     ours, theirs = socket.socketpair()
     forwarder = Forwarder(forwarding.new_name(), lambda _: None)
     forwarder._idle.append(ours)
@@ -358,6 +501,7 @@ def test_a_writer_that_ends_within_a_request_leaves_its_outcome_unknown() -> Non
         forwarder.forward(parser.parsed.popleft(), PEER)
     thread.join(10)
     assert forwarder._idle == []
+    assert "without a response to PUT /: it was written or not" in caplog.text
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
