@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import re
 import signal
 import time
@@ -21,6 +22,8 @@ VERIFY_SECONDS = 3
 """Interval at which each service compares its memory with SQL."""
 
 RESTART_TIMEOUT_SECONDS = 90
+PAUSED_SECONDS = (0.1, 7.0)
+"""How long a worker is paused: with the longer ones, the others write by themselves meanwhile."""
 
 _ERROR = re.compile(r" ERROR (\S+) \[[^\]]*\] (?:[A-Z]+ /\S*: )?(.*)")
 _VARYING = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+")
@@ -72,14 +75,19 @@ class Fleet:
         self.services[number].kill()
         self.deaths.append((number, time.monotonic_ns()))
 
-    def kill_worker(self, number: int) -> None:
-        """Kill one worker; its service starts another one. The service may be down, or starting, at the time.
+    def inject_worker_fault(self, number: int, rng: random.Random) -> None:
+        """Kill, end or pause one worker, mostly the one that writes, or reload all. The service may be down, or starting.
 
         It is no death of the service: operations at its other workers continue.
         """
-        service = self.services[number]
+        service, seconds = self.services[number], rng.uniform(*PAUSED_SECONDS)
+        fault = rng.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP, signal.SIGHUP))
         with contextlib.suppress(AssertionError, OSError, IndexError):
-            os.kill(service.worker_pids()[0], signal.SIGKILL)
+            pid = service.pid if fault == signal.SIGHUP else service.worker_pids()[0]
+            os.kill(pid, fault)
+            if fault == signal.SIGSTOP:
+                time.sleep(seconds)
+                os.kill(pid, signal.SIGCONT)
 
     def revive(self, number: int) -> None:
         """Restart a killed service. Its start fails while the database is down, and is retried."""

@@ -8,6 +8,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 
 from tests.audit.databases import AuditedDatabase
 from tests.audit.fleet import Fleet
@@ -73,11 +74,8 @@ def create_killers(seed: int, database: AuditedDatabase, proxies: Proxies, fleet
     services, service_pause = len(fleet.services), RARE_KILL_PAUSE if database.victims else KILL_PAUSE
     found = [Killer("service", services, fleet.kill, fleet.revive, service_pause, seeded("service"))]
     if fleet.workers > 1:
-        found.append(
-            Killer(
-                "worker of service", services, fleet.kill_worker, _do_nothing, KILL_PAUSE, seeded("worker")
-            )
-        )
+        inject = partial(fleet.inject_worker_fault, rng=seeded("faults of workers"))
+        found.append(Killer("worker of service", services, inject, _do_nothing, KILL_PAUSE, seeded("worker")))
     if database.victims:
         kill, revive = database.kill, database.revive
         found.append(Killer("database", database.victims, kill, revive, KILL_PAUSE, seeded("database")))
