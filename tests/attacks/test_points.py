@@ -88,7 +88,7 @@ def test_trailers_without_end_are_refused(target: Target) -> None:
         pytest.param("POST", "/resource_classes", {"name": "c" * 1_000_000}, id="a long class"),
     ],
 )
-def test_a_refused_document_gets_a_short_answer(
+def test_a_refused_document_gets_a_short_response(
     method: str, path: str, document: object, target: Target
 ) -> None:
     where = path if path.startswith("/") else f"/resource_providers/{target.host}/{path}"

@@ -79,7 +79,7 @@ function OneRequest({ id }: { id: string }): JSX.Element {
   if (list.value === null) return <Loading what="the request" />;
   if (list.value.unplaced.length === 0) {
     return (
-      <Empty title="No search of this request is remembered">
+      <Empty title="No search of this request is stored">
         <p>
           Either its searches found hosts, or it is older than what is kept. What it changed is in the <Link to={`/history?request_id=${encodeURIComponent(id)}`}>history</Link>.
         </p>
@@ -128,7 +128,7 @@ function Recent(): JSX.Element {
           <Loading what="unplaced searches" />
         ) : (
           <Empty title="Every search found candidates">
-            <p>Searches without a result are remembered with their reason, and appear here.</p>
+            <p>Searches without a result are stored with their reason, and appear here.</p>
           </Empty>
         )
       ) : (
