@@ -37,6 +37,8 @@ PEER = b"plimsoll-peer"
 """The first header of a forwarded request: the address and port of its client."""
 HANG_SECONDS = 5.0
 """Without any response of the writer for this time, further requests are processed where they arrived."""
+RESPONSE_SECONDS = 180.0
+"""How long a forwarded request waits for the writer: longer than the deadlines of a write together, see ledger-deadlines.md."""
 
 _OF_CONNECTION = frozenset(
     (b"connection", b"keep-alive", b"expect", b"upgrade", b"te", b"transfer-encoding", b"content-length")
@@ -133,7 +135,7 @@ class Forwarder:
             return self._forward(_format(request, peer))
         except (OSError, httptools.HttpParserError) as error:
             LOG.warning(
-                "The worker that writes has ended without a response to %s %s: it was written or not. The client's"
+                "The worker that writes has ended, or hangs, without a response to %s %s: it was written or not. The client's"
                 " connection is closed.",
                 *(request.method, request.target.decode("latin-1")),
             )
@@ -175,7 +177,7 @@ class Forwarder:
             # Without blocking, as gevent would poll in a busy loop while the writer accepts no connection.
             connection.setblocking(False)
             connection.connect(self._address)
-            connection.setblocking(True)
+            connection.settimeout(RESPONSE_SECONDS)
             if is_same_user(connection):
                 return connection
         except OSError as error:

@@ -504,6 +504,21 @@ def test_a_writer_that_ends_within_a_request_leaves_its_outcome_unknown(
     assert "without a response to PUT /: it was written or not" in caplog.text
 
 
+def test_a_request_does_not_wait_for_a_writer_that_hangs(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(forwarding, "RESPONSE_SECONDS", 0.2)
+    name = forwarding.new_name()
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as listening:
+        listening.bind(f"\0{name}")
+        listening.listen(1)  # the kernel accepts the connection and the request
+        parser = RequestParser({}, Limits())
+        parser.feed(PUT)
+        with pytest.raises(ConnectionResetError):
+            Forwarder(name, lambda _: None).forward(parser.parsed.popleft(), PEER)
+    assert "or hangs, without a response to PUT /: it was written or not" in caplog.text
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
 def test_a_process_of_another_user_is_not_trusted(writer: Writer) -> None:
     writer.accept()
