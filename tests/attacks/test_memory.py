@@ -24,16 +24,19 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         yield target
 
 
-def grown(target: Target, contents: list[bytes]) -> int:
+def send_all(target: Target, contents: list[bytes], per_connection: int) -> None:
+    for begin in range(0, len(contents), per_connection):
+        with target.connect(20) as connection:
+            for content in contents[begin : begin + per_connection]:
+                connection.send(content)
+                connection.response()
+
+
+def grown(target: Target, contents: list[bytes], per_connection: int) -> int:
     """Return the bytes by which the worker's memory grows while it processes these requests."""
-    with target.connect(20) as connection:
-        for content in contents[:50]:
-            connection.send(content)
-            connection.response()
-        before = target.rss()
-        for content in contents[50:]:
-            connection.send(content)
-            connection.response()
+    send_all(target, contents[:50], per_connection)
+    before = target.rss()
+    send_all(target, contents[50:], per_connection)
     return target.rss() - before
 
 
@@ -55,7 +58,8 @@ def test_long_values_are_not_kept(kind: str, fresh: Target) -> None:
             case _:
                 return request("GET", "/traits", None, f"accept: text/a{pad}, application/json")
 
-    assert grown(fresh, [content(number) for number in range(1_000)]) < 25 << 20
+    per_connection = 1 if kind == "accept" else 1_000  # a header that is too long ends the connection
+    assert grown(fresh, [content(number) for number in range(1_000)], per_connection) < 25 << 20
 
 
 NOT_READ = groups(1, 1, 1, 1, policy="isolate", limit=5_000)
