@@ -126,7 +126,10 @@ CODE: Mapping[str, tuple[str, ...]] = {
     "vectorised": ("search/combine/vectorised.py",),
     "shape_memo": ("search/combine/memo.py",),
     "json_cache": ("api/placement/views/json_cache.py",),
-    "request_log": ("config/logging_setup.py:CachingFormatter", "http/middleware/request_log.py:_RequestRecord"),
+    "request_log": (
+        "config/logging_setup.py:CachingFormatter",
+        "http/middleware/request_log.py:_RequestRecord",
+    ),
 }
 """The code of each fast path: directories, modules, or classes and methods of a module."""
 
