@@ -8,6 +8,7 @@ import contextlib
 import io
 import logging
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -94,6 +95,8 @@ def service_beside(port: int) -> Iterator[tuple[Sender, str]]:
     log = Path(os.environ[STATE_VARIABLE]) / DEMO_LOG
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "plimsoll.cli", "serve", "--dev", "--port", str(port)]
+    # Without a handler, SIGTERM would end this process and leave the service running.
+    before = signal.signal(signal.SIGTERM, _end)
     with log.open("ab") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)  # noqa: S603 - our own command
     try:
@@ -106,6 +109,11 @@ def service_beside(port: int) -> Iterator[tuple[Sender, str]]:
             process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:

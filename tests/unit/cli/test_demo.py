@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -79,7 +80,15 @@ def test_it_writes_through_a_running_service_and_sends_traffic(tmp_path: Path) -
         assert "Traffic sent: " in printed
 
 
-def test_it_serves_and_stops_its_service(tmp_path: Path) -> None:
+def interrupt(process: subprocess.Popen[str]) -> None:
+    """Do what Ctrl-C does: each process in the foreground of a terminal gets the signal."""
+    os.killpg(process.pid, signal.SIGINT)
+
+
+@pytest.mark.parametrize(("stop", "status"), [(interrupt, 0), (subprocess.Popen.terminate, 143)])
+def test_it_serves_and_stops_its_service(
+    stop: Callable[[subprocess.Popen[str]], None], status: int, tmp_path: Path
+) -> None:
     port = free_port()
     process = subprocess.Popen(
         [*COMMAND, "--serve", "--hosts", "10", "--port", str(port)],
@@ -100,9 +109,9 @@ def test_it_serves_and_stops_its_service(tmp_path: Path) -> None:
         with urllib.request.urlopen(asked, timeout=30) as answer:
             assert json.load(answer)["groups"][0]["providers"] > 10
     finally:
-        os.killpg(process.pid, signal.SIGINT)
+        stop(process)
         _, printed = process.communicate(timeout=60)
-        assert process.returncode == 0, printed
+        assert process.returncode == status, printed
     with pytest.raises(OSError):
         urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5)
 
