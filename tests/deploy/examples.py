@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The examples of deploy/, adapted for tests: other paths, ports, accounts, and fewer processes."""
+"""The examples of deploy/, adapted for tests: other paths, ports, accounts, and numbers of processes."""
 
 from __future__ import annotations
 

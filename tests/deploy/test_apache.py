@@ -97,7 +97,7 @@ def service(directory: Path) -> Iterator[Deployed]:
         "apache/plimsoll.conf",
         {
             "127.0.0.1:8778": f"127.0.0.1:{port}",
-            "processes=4": f"processes={PROCESSES}",
+            "processes=1": f"processes={PROCESSES}",
             "user=placement group=placement": f"user={account.pw_name} group={group}",
             "/opt/plimsoll": home,
             "/var/log/apache2/plimsoll.log": directory / "log",

@@ -56,7 +56,7 @@ class Manager:
             "/etc/placement": directory,
             "/opt/plimsoll/bin/plimsoll": PLIMSOLL,
             "--port 8778": f"--port {self.port}",
-            "--workers 4": "--workers 2",
+            "--workers 1": "--workers 2",
         }.items():
             command = command.replace(place, str(ours))
         started = words(command, CREDENTIALS_DIRECTORY=str(self.credentials))

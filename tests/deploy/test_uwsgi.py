@@ -33,7 +33,7 @@ def uwsgi(directory: Path, database: str | None = None, lines: dict[str, str] | 
     deployed.settings(directory, database)
     places = {
         "127.0.0.1:8778": f"127.0.0.1:{port}",
-        "processes = 4": f"processes = {PROCESSES}",
+        "processes = 1": f"processes = {PROCESSES}",
         "uid = placement": f"uid = {getpass.getuser()}",
         "gid = placement": f"gid = {grp.getgrgid(os.getgid()).gr_name}",
         "virtualenv = /opt/plimsoll": f"virtualenv = {sys.prefix}",

@@ -40,6 +40,8 @@ TESTED = {
     ("docs/guides/take-over.md", "sql *"): "tests/takeover",
     ("docs/guides/backup.md", "sh *"): "test_backup.py",
     ("docs/guides/hardening.md", "sql *"): "tests/deploy/test_rights.py",
+    ("docs/guides/hardening.md", "yaml"): "tests/api/v1/test_policy_file.py",
+    ("docs/guides/example-files.md", "{literalinclude} *"): "make site",
     ("docs/guides/clients.md", "sh"): "tests/cloud/clients/test_guide.py",
     ("docs/guides/clients.md", "python"): "tests/cloud/clients/test_guide.py",
     ("docs/guides/kolla-ansible.md", "dockerfile"): "tests/deploy/test_pages.py",

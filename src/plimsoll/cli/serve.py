@@ -63,7 +63,7 @@ def serve(program: Program, host: str, port: int, workers: int, prefix: str | No
     \b
     Examples:
       plimsoll serve --dev
-      plimsoll serve --host 10.0.0.5 --workers 4 --config-file /etc/placement/placement.conf
+      plimsoll serve --host 10.0.0.5 --workers 2 --config-file /etc/placement/placement.conf
       plimsoll serve --prefix /placement
 
     SIGTERM and SIGINT stop the service after its requests have finished. SIGHUP replaces the workers, one after
