@@ -118,3 +118,18 @@ def test_all_pages_install_in_the_same_way(page: str) -> None:
             assert "deploy.md" in text or page.endswith("deploy.md"), page
         elif "/opt/plimsoll/bin/pip" in line:
             assert "--constraint requirements-run.lock '.[mysql]'" in line
+
+
+def test_the_guide_has_each_alert_with_its_severity_and_duration() -> None:
+    rules = re.findall(
+        r"- alert: (\w+)\n(.*?)annotations:", PAGES["deploy/prometheus/plimsoll.rules.yml"], re.DOTALL
+    )
+    expected = {}
+    for name, rule in rules:
+        (severity,) = re.findall(r"severity: (\w+)", rule)
+        minutes = re.findall(r"for: (\d+)m$", rule, re.MULTILINE)
+        expected[name] = (severity, f"{minutes[0]} min" if minutes else "")
+    rows = re.findall(
+        r"^\| `(\w+)` \| (\w+) \| [^|]+ \|([^|]*)\|", PAGES["docs/guides/monitoring.md"], re.MULTILINE
+    )
+    assert {name: (severity, duration.strip()) for name, severity, duration in rows} == expected

@@ -53,6 +53,7 @@ def test_the_guide_can_be_followed(keystone: Keystone, running_plimsoll: Plimsol
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert running_plimsoll.url in ran.stdout
     assert re.search(r"VCPU=4 .* VCPU=0/8", ran.stdout), ran.stdout
+    assert '"providers":[{"name":"host-1","generation":1}]' in ran.stdout, ran.stdout
     program = tmp_path / "program.py"
     program.write_text(blocks("python"))
     printed = subprocess.check_output([BIN / "python", program], env=environment, text=True, timeout=300)
