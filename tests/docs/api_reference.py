@@ -8,7 +8,7 @@ newest version: requests that were sent to a real service, with its answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,15 @@ PAGES = {
     "versions": ("Versions", "../versions.md"),
 }
 """Pages by the last fixed part of a path: title, and the page that explains the concept."""
-OF_EVERY_OPERATION = ("400", "401", "403", "406", "431", "500", "503")
+OF_EVERY_OPERATION = ("400", "401", "403", "406", "414", "431", "500", "503")
+OF_SOME_OPERATIONS: Mapping[int, str] = {
+    404: "a path that does not exist, or not in this version; operations with a uuid or name in the path",
+    405: "a method that the path does not have; `GET /allocations` without `project_id`",
+    409: "writes",
+    413: "operations with a body: more than `[plimsoll]max_body_bytes`",
+    415: "operations with a body",
+}
+"""The operations that can have each of these statuses."""
 Operation = tuple[str, str]
 """Path and method."""
 ByVersion = dict[Version, dict[str, Any]]
@@ -88,6 +96,7 @@ def _overview(found: ByVersion) -> str:
         for (path, method), by_version in operations(found).items()
     ]
     statuses = [f"| {status} | {STATUSES[int(status)]} |" for status in OF_EVERY_OPERATION]
+    further = [f"| {status} | {STATUSES[status]} | {where} |" for status, where in OF_SOME_OPERATIONS.items()]
     return "\n".join(
         [
             "# The Placement API",
@@ -109,6 +118,12 @@ def _overview(found: ByVersion) -> str:
             "| status | |",
             "|---|---|",
             *statuses,
+            "",
+            "Some operations can have these:",
+            "",
+            "| status | | by |",
+            "|---|---|---|",
+            *further,
             "",
             "This page is generated from the declarations of the routes by `make docs`.",
             "",
@@ -138,7 +153,7 @@ def _section(path: str, method: str, by_version: ByVersion, found: ByVersion) ->
     bodies = {version: each["requestBody"] for version, each in by_version.items() if "requestBody" in each}
     sent = _members_by_version(bodies, found)
     if bodies:
-        yield from _members("Request body", sent)
+        yield from _members("Request body", sent, by_version)
     successes = dict.fromkeys(
         status for each in by_version.values() for status in each["responses"] if status < "400"
     )
@@ -154,7 +169,7 @@ def _section(path: str, method: str, by_version: ByVersion, found: ByVersion) ->
         )
         yield ""
         if documented:
-            yield from _members("Response body", _members_by_version(documented, found))
+            yield from _members("Response body", _members_by_version(documented, found), by_version)
     errors = [
         status for status in operation["responses"] if status >= "400" and status not in OF_EVERY_OPERATION
     ]
@@ -195,7 +210,9 @@ def _members_by_version(bodies: Mapping[Version, Any], found: ByVersion) -> dict
     }
 
 
-def _members(title: str, by_version: Mapping[Version, Mapping[str, Member]]) -> Iterator[str]:
+def _members(
+    title: str, by_version: Mapping[Version, Mapping[str, Member]], of_operation: Sized
+) -> Iterator[str]:
     names = dict.fromkeys(name for version in reversed(list(by_version)) for name in by_version[version])
     if not names:
         return
@@ -211,7 +228,7 @@ def _members(title: str, by_version: Mapping[Version, Mapping[str, Member]]) -> 
             need = "yes"
         else:
             need = span(required)
-        shown = span(list(having)) if len(having) < len(by_version) else "all"
+        shown = span(list(having)) if len(having) < len(of_operation) else "all"
         yield f"| `{name}` | {_cell(newest.type)} | {need} | {shown} | {_cell(newest.description)} |"
     yield ""
 

@@ -50,9 +50,8 @@ class _Details:
 
 _MEMBER_OF = _Details(
     "An aggregate that the provider is in; `in:A,B` for one of several."
-    " Since FORBIDDEN_AGGREGATES, `!A` and `!in:A,B` for aggregates that it must not be in.".replace(
-        "FORBIDDEN_AGGREGATES", F.FORBIDDEN_AGGREGATES.version
-    ),
+    f" Since {F.FORBIDDEN_AGGREGATES.version}, `!A` and `!in:A,B` for aggregates that it must not be in."
+    f" If it is repeated (since {F.REPEATED_MEMBER_OF.version}), all conditions must hold.",
     Changed(
         F.FORBIDDEN_AGGREGATES,
         before=_only(_UUID_PATTERN, f"in:{_listed(_UUID_PATTERN)}"),
@@ -74,7 +73,8 @@ _DETAILS: Mapping[str, _Details] = {
     ),
     "member_of": _MEMBER_OF,
     "in_tree": _Details(
-        "The uuid of any provider of a tree: only providers of that tree.", {"format": "uuid"}
+        "The uuid of any provider of a tree: only providers of that tree, and no sharing providers of other trees.",
+        {"format": "uuid"},
     ),
     "limit": _Details("The largest number of candidates.", {"type": "integer", "minimum": 1}, None, 10),
     "group_policy": _Details(
@@ -85,7 +85,8 @@ _DETAILS: Mapping[str, _Details] = {
         "Traits of the root of the tree; `!TRAIT` for forbidden ones.", _only(_FORBIDDABLE)
     ),
     "same_subtree": _Details(
-        "Suffixes of groups whose providers have one of them as their common ancestor.",
+        "Suffixes of groups, such as `_A,_B`: one of the providers that serve these groups is above all the others, or"
+        " serves all of them.",
         _only(_listed(_SUFFIX)),
         F.SAME_SUBTREE,
     ),

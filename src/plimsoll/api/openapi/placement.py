@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from plimsoll.access.policy_rules import RULES
-from plimsoll.api.openapi.members import with_descriptions
+from plimsoll.api.openapi.members import with_descriptions, with_sent_descriptions
 from plimsoll.api.openapi.parameters import parameters_of
 from plimsoll.api.openapi.responses import content_of, error_responses, headers_of, responses_of, statuses_of
 from plimsoll.api.placement.documents.table import DOCUMENTS, EARLY_ERROR, ERROR, UNAUTHORIZED
@@ -128,7 +128,7 @@ def _operation(route: Route, version: Version, examples: Examples) -> dict[str, 
     if "path" in example:
         operation[EXAMPLE_REQUEST] = f"{route.method} {example['path']}"
     if route.body is not None:
-        schema = with_descriptions(route.body.schemas.at(version).plain)
+        schema = with_sent_descriptions(route.body.schemas.at(version).plain)
         content = content_of(schema, example.get("request"))
         operation["requestBody"] = {"required": True, "content": {JSON: content}}
     return operation

@@ -12,10 +12,10 @@ MEMBERS: Mapping[str, str] = {
     "capacity": "(total - reserved) * allocation_ratio, rounded down.",
     "code": "The kind of the error; text and meaning never change.",
     "consumer_count": "The number of consumers of this type.",
-    "consumer_generation": "The generation of the consumer; null for a consumer that must not exist yet.",
+    "consumer_generation": "The generation of the consumer: the next claim names it.",
     "consumer_type": "The kind of the consumer, such as INSTANCE or MIGRATION.",
     "detail": "The explanation of the status, a blank line, and the facts of this error.",
-    "generation": "A counter: a write with an old one is refused.",
+    "generation": "The generation of the provider: the next write of its inventories, traits or aggregates names it.",
     "mappings": "The providers that serve each group, by the suffix of the group.",
     "max_unit": "The largest amount that one consumer may hold.",
     "min_unit": "The smallest amount that one consumer may hold.",
@@ -23,12 +23,24 @@ MEMBERS: Mapping[str, str] = {
     "provider_summaries": "The providers of the candidates and of their trees, by uuid.",
     "request_id": "The id of the request, which is in the log of the service.",
     "reserved": "The amount that is not available to consumers.",
-    "resource_provider_generation": "The generation of the provider: a write with an old one is refused.",
+    "resource_provider_generation": "The generation of the provider: the next write of its inventories, traits or"
+    " aggregates names it.",
     "root_provider_uuid": "The root of the tree.",
     "step_size": "Amounts are multiples of it.",
     "total": "The amount that the provider has.",
     "used": "The amount that consumers hold.",
 }
+
+SENT_MEMBERS: Mapping[str, str] = {
+    "consumer_generation": "The generation of the consumer as it was read; null for a consumer that must not exist yet."
+    " With any other value the request is refused.",
+    "generation": "Ignored: the generation of a provider does not guard a claim.",
+    "resource_provider_generation": "The generation of the provider as it was read. With any other value the request is"
+    " refused.",
+}
+"""The texts of members of request bodies, where they differ from those of responses."""
+IGNORED_IF_OPTIONAL: Mapping[str, str] = {"resource_provider_generation": "Ignored."}
+"""The texts of members of request bodies that are accepted and ignored where they are not required."""
 
 STATUSES: Mapping[int, str] = {
     200: "Done; the body has the result.",
@@ -44,6 +56,7 @@ STATUSES: Mapping[int, str] = {
     409: "Conflict with the current state: a stale generation, a name that exists, something in use, or no capacity.",
     410: "A revision that the change log no longer has.",
     413: "The body is too long.",
+    414: "The URL is too long: its path, or the number of its parameters, list items or percent-encoded bytes.",
     415: "The media type of the body is not application/json.",
     431: "The URL and the headers are too long.",
     500: "A fault of the service, which has logged it.",
