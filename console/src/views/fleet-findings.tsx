@@ -24,7 +24,7 @@ const TEXTS: Readonly<Record<Kind, { title: string; none: string; about: string 
   over: {
     title: "Over-full",
     none: "No host is past its line.",
-    about: "More is allocated than the capacity: the inventory was reduced afterwards.",
+    about: "More is allocated than the capacity: the inventory was reduced below its use, or another program wrote to the database.",
   },
   nearly: { title: "Nearly full", none: "No host has more than 90 % of a class allocated.", about: "At least 90 % of some class is allocated." },
   fragmented: {

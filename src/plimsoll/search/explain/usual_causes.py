@@ -77,7 +77,7 @@ def _over_full(evaluation: Evaluation) -> Iterator[str]:
     for over_full, names in names_by_hosts.items():
         yield (
             f"{_named(evaluation, over_full)}: over-full, more {' and '.join(names)} is used than the capacity."
-            " The inventory was reduced after it was allocated."
+            " The inventory was reduced below its use, or another program wrote to the database."
         )
 
 

@@ -195,8 +195,8 @@ def test_usual_causes_are_named() -> None:
     cloud = Cloud(host("over", inventories={"VCPU": Inventory(2)}, used="VCPU:8"), host("bare"))
     found = explained(cloud, group("VCPU:1", member_of="nowhere"))
     assert found.notes == (
-        "1 host (over): over-full, more VCPU is used than the capacity. The inventory was reduced after it was"
-        " allocated.",
+        "1 host (over): over-full, more VCPU is used than the capacity. The inventory was reduced below its"
+        " use, or another program wrote to the database.",
         "1 host (bare): no inventory at all. Its compute service has not reported any.",
         "No provider is in aggregate nowhere.",
     )
