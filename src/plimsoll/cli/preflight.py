@@ -2,8 +2,8 @@
 
 """The checks of `plimsoll status upgrade check` beyond Placement's own, before a Placement database is taken over.
 
-Each result has the finding, its consequence and the command to run. A failure must be fixed first unless it says otherwise; with a warning the
-service works, but not on all rows; other results are informational.
+Each result has the finding, its consequence and the command to run. A failure must be fixed first unless its text allows
+to fix it later; with a warning the service works, but not on all rows; other results are informational.
 """
 
 from __future__ import annotations

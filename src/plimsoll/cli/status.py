@@ -37,7 +37,7 @@ def check(program: Program, in_json: bool) -> int:
     """Check that nothing is left to do before an upgrade, or before Plimsoll takes over a Placement database.
 
     It changes nothing, and Placement may run meanwhile. Exits 0 if nothing is wrong, 1 on a warning, 2 on a failure,
-    which must be fixed first unless its text says otherwise, 255 if the checks could not run.
+    which must be fixed first unless its text allows to fix it later, 255 if the checks could not run.
 
     \b
     Example:
