@@ -64,7 +64,7 @@ class Connection:
         self._moved_at = 0.0
         """When the last of them were received or sent."""
         self._held_bytes = 0
-        """Bytes of a long response, until the client has received it or the connection is closed."""
+        """Bytes of a long response, or of a piece of one, until the client has received them or the connection is closed."""
         self._is_expired = False
         """True if a deadline has passed: then the worker, not the client, has ended the input."""
         self._connections = connections
@@ -310,9 +310,7 @@ class Connection:
         else:
             self._send(head)
             self._limit_unsent()
-            self._set_held_bytes(len(body))
-            self._send(body)
-            self._set_held_bytes(0)
+            self._send_held(body)
         return goes_on
 
     def _limit_unsent(self) -> None:
@@ -333,7 +331,7 @@ class Connection:
             return goes_on
         try:
             for piece in self._awaited(filter(None, pieces)):
-                self._send(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
+                self._send_held(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
                 self._moved += len(piece)
                 self._runtime.yield_now()
         except OSError:
@@ -358,6 +356,12 @@ class Connection:
                 return
             self._enter(Phase.SENDING)
             yield piece
+
+    def _send_held(self, content: bytes) -> None:
+        """Send bytes that count as memory of responses until the client has received them."""
+        self._set_held_bytes(len(content))
+        self._send(content)
+        self._set_held_bytes(0)
 
     def _send(self, content: bytes) -> None:
         sent = self._socket.send(content)

@@ -60,6 +60,25 @@ def test_beyond_the_limit_responses_that_clients_do_not_receive_are_aborted(conn
     assert connections._response_bytes == 0
 
 
+def in_pieces(environ: WSGIEnvironment, start_response: StartResponse) -> Iterator[bytes]:
+    start_response("200 OK", [])
+    for _ in range(3):
+        yield LONG
+
+
+def test_a_piece_that_a_client_does_not_receive_counts_as_memory_of_responses(connect: Connect) -> None:
+    first = connect(in_pieces, Limits(max_buffered_bytes=len(LONG)))
+    connections = first.connections
+    second = connect(None, connections.limits, connections)
+    for client in first, second:
+        client.send(GET)
+    assert eventually(lambda: connections._response_bytes > 2 * len(LONG))  # chunks have a few bytes more
+    time.sleep(1.1)
+    connections.enforce_deadlines()
+    assert eventually(lambda: not (first.thread.is_alive() or second.thread.is_alive()))
+    assert connections._response_bytes == 0
+
+
 def test_a_response_within_the_limit_waits_for_its_client(connect: Connect) -> None:
     client = connect(with_long_body, Limits(max_buffered_bytes=len(LONG)))
     client.send(GET)
