@@ -25,7 +25,7 @@ class Choices:
         number = self._count
         self._count += 1
         if self._replay is not None:
-            picked = min(self._replay.get(number, 0), count - 1)
+            picked = min(self._replay.get(number, 0), count - 1) if probability else 0
         elif count < 2 or self._random.random() >= probability:
             return 0
         else:

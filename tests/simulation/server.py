@@ -255,9 +255,10 @@ class Session:
             self._node.file.give_back(self._connection)
 
     def abort(self) -> None:
-        """Roll back the transaction. The next statement fails."""
-        self._rollback()
-        self._was_aborted = True
+        """Roll back the transaction, unless the session has ended meanwhile. The next statement fails."""
+        if not self.is_ended:  # else another session may have the connection to the file
+            self._rollback()
+            self._was_aborted = True
 
     def _execute(self, sql: str, values: Sequence[Any] = ()) -> Result:
         if self.is_ended:
