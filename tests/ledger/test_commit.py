@@ -16,7 +16,7 @@ from plimsoll.ledger.commit import Committer
 from plimsoll.service import allocations
 from plimsoll.service.placement import Placement
 from plimsoll.storage.database import Database
-from plimsoll.storage.errors import HeadMoved
+from plimsoll.storage.errors import HeadMoved, OutcomeUnknown
 from plimsoll.storage.head import HEAD_GUARD
 from plimsoll.storage.sql import Statement
 from plimsoll.storage.transaction import Transaction
@@ -53,6 +53,29 @@ def test_a_single_writer_commits_optimistically(placement: Placement, attempts: 
     assert allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=1)]) is None
     assert set(attempts) == {"_commit_optimistic"}
     assert placement.world().providers[host.uuid].used == {"VCPU": 1}
+
+
+def test_ids_are_cached_with_the_snapshot_that_contains_them(
+    placement: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch whose response was lost is committed, but its snapshot is not in memory: a restore to the state that is
+    in memory would not be detected, and the ids of its new projects and users would stay in the cache."""
+    host = make_provider(placement, "host", VCPU=4)
+    in_memory, commit = placement.ledger.newest.head, Transaction.commit
+
+    def commit_without_response(transaction: Transaction, statements: Sequence[Statement] = ()) -> None:
+        commit(transaction, statements)
+        monkeypatch.setattr(Transaction, "commit", commit)
+        raise OutcomeUnknown("the connection was lost")
+
+    monkeypatch.setattr(Transaction, "commit", commit_without_response)
+    assert allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=1)]) is None
+    tables = placement.ledger._retrier._committer._lookup_tables
+    assert placement.ledger.newest.head == in_memory
+    assert not tables.projects.cached
+    assert allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=1)]) is None
+    assert placement.ledger.newest.head != in_memory
+    assert tables.projects.cached
 
 
 @pytest.mark.only_fast_paths

@@ -106,9 +106,16 @@ class Batch:
             self.statements = logged + recorded
             self.snapshot = self.snapshot.advanced([head], self._world, self._touched_providers)
 
-    def set_outcomes(self) -> None:
-        """Set the outcomes of the tickets, and cache ids of lookup tables. To be called after the commit only."""
+    def cache_entries(self) -> None:
+        """Cache the ids of lookup tables that the batch read or inserted. To be called when `snapshot` is published.
+
+        The cache is dropped when the database turns out to be restored to a state before the published one, not before
+        one that this process has committed and not published.
+        """
         self._effect_writer.cache_entries()
+
+    def set_outcomes(self) -> None:
+        """Set the outcomes of the tickets. To be called after the commit only."""
         for ticket, outcome in self._outcomes:
             assert ticket.outcome is None
             ticket.outcome = outcome

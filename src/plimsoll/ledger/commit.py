@@ -245,6 +245,7 @@ class Committer:
             except OutcomeUnknown as fault:
                 raise CommitInDoubt(batch, fault) from fault
             self._current.publish(batch.snapshot, current_at)
+            batch.cache_entries()
 
     def _new_batch(self, transaction: Transaction, snapshot: Snapshot, *, assume_new: bool) -> Batch:
         if snapshot.origin is not self._origin:  # after a full load, cached ids may be wrong
