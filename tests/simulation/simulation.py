@@ -251,6 +251,11 @@ class Run:
     def close(self) -> None:
         self.scheduler.close()
         self.cluster.close()
+        # SQLAlchemy refers to connections that were not given back, and these to the cluster: without this, the ledgers
+        # of all runs would stay in memory.
+        self._processes.clear()
+        self._clients.clear()
+        self.scheduler.tasks.clear()
 
     # Processes
 
