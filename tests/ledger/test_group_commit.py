@@ -5,6 +5,8 @@
 import threading
 import time
 
+import pytest
+
 from plimsoll.ledger.group_commit import GroupCommitLock, Waiter
 from plimsoll.runtime.threads import Threads
 from tests.ledger.test_commit_retry import TIMEOUT, start_thread
@@ -51,3 +53,33 @@ def test_a_finished_waiter_does_not_wait_for_the_next_leader() -> None:
     for thread in threads:
         thread.join(TIMEOUT)
     assert waiter_returned.is_set()
+
+
+class MutexThatEndsTheThread:
+    """A mutex at whose first release the thread, or greenlet, that held it ends."""
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._has_ended_one = False
+
+    def __enter__(self) -> None:
+        self._mutex.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._mutex.release()
+        if not self._has_ended_one:
+            self._has_ended_one = True
+            raise SystemExit
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_the_lock_is_not_passed_to_a_thread_that_has_ended(is_held: bool) -> None:
+    lock = GroupCommitLock()
+    if is_held:
+        assert lock.acquire(Waiter(Threads()))
+    lock._mutex = MutexThatEndsTheThread()  # type: ignore[assignment]
+    with pytest.raises(SystemExit):
+        lock.acquire(Waiter(Threads()))
+    if is_held:
+        lock.release()
+    assert lock.acquire(Waiter(Threads()), 1)

@@ -30,7 +30,7 @@ class Waiter:
         """A leader has taken its command into a batch: it waits for `done`, not for the lock."""
         self.done = False
         self.has_lock = False
-        """The lock was passed to it while it waited."""
+        """It has got the lock, at once or while it waited."""
         self._event: Event | None = None
         """Created at the first wait: most waiters never block."""
 
@@ -95,15 +95,15 @@ class GroupCommitLock:
         Raise LockTimeout if neither happens before the timeout. A timeout, or an exception that ends the waiting thread
         or greenlet, removes the waiter from the queue: else the lock would be passed to it and never be released.
         """
-        with self._mutex:
-            waiter.has_lock = False
-            if not waiter.in_batch:
-                if not self._held:
-                    self._held = True
-                    return True
-                waiter.create_event()
-                self._waiters.append(waiter)
+        waiter.has_lock = False
         try:
+            with self._mutex:
+                if not waiter.in_batch:
+                    if not self._held:
+                        self._held = waiter.has_lock = True
+                        return True
+                    waiter.create_event()
+                    self._waiters.append(waiter)
             was_woken = waiter.wait(timeout)
         except BaseException:
             if self._remove(waiter):
