@@ -18,12 +18,14 @@ REFERENCE := .venv-reference/bin
 CLOUD := .venv-cloud/bin
 NOVA := .venv-nova/bin
 SITE := .venv-site/bin
+# Folders of tests that have a target of their own, which .ci/run runs; `make test` leaves them out.
+SUITES := attacks browser cloud deploy faults takeover
 DATABASES := dbs=$$($(BIN)/python -m tests.support.databases) || exit 1
 COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-annotate --no-header \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help install run run-demo console test test-browser deployments cloud nova check conformance differential audit faults fuzz openapi bench bench-quick lint format types docs site lock clean
+.PHONY: help install run run-demo console test takeover attacks faults test-browser deployments cloud nova check conformance differential audit fuzz openapi bench bench-quick lint format types docs site lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -39,16 +41,25 @@ run-demo: .venv/.serving .console ## the same with a made-up cloud and live traf
 console: .venv/.serving ## build the web console into src/plimsoll/console_static; Node.js from PyPI if there is none
 	$(BIN)/python console/build.py
 
-test: .venv/.installed .venv-reference/.installed .console ## all tests, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
+test: .venv/.installed .venv-reference/.installed .console ## tests and the ten slowest, then the reference's own cases (DB=sqlite, postgresql, mariadb or all)
 	@$(DATABASES); failed=0; \
 	echo "== tests"; \
-	$(BIN)/python -m pytest -n $(WORKERS) --durations 10 --ignore tests/cloud --ignore tests/deploy --ignore tests/browser || failed=1; \
+	$(BIN)/python -m pytest -n $(WORKERS) --durations 10 $(SUITES:%=--ignore tests/%) || failed=1; \
 	for db in $$dbs; do \
 		echo "== conformance on $$db: the reference's own cases, against Plimsoll"; \
 		$(REFERENCE)/python -m tests.conformance --database $$db --jobs $(JOBS) || failed=1; \
 	done; \
-	echo "== not part of make test: the console in a browser (make test-browser), deploy/ (make deployments), Keystone and clients (make cloud), nova (make nova)"; \
+	echo "== not part of make test: taking over a database (make takeover), attacks (make attacks), databases that fail (make faults), the console in a browser (make test-browser), deploy/ (make deployments), Keystone and clients (make cloud), nova (make nova)"; \
 	exit $$failed
+
+takeover: .venv/.installed .venv-reference/.installed ## databases of the reference, of each release since Stein, taken over and handed back (DB=...)
+	$(BIN)/python -m pytest -n $(WORKERS) tests/takeover
+
+attacks: .venv/.installed ## slow, large and malformed requests, with a second client that must be served meanwhile
+	$(BIN)/python -m pytest -n $(WORKERS) tests/attacks
+
+faults: .venv/.installed ## databases killed, cut off, paused, full, restored, and a Galera cluster (DB=...)
+	PLIMSOLL_FAULTS=all $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/faults
 
 test-browser: .venv/.installed .console ## the web console in a real Chromium; pictures of each view in ./var/pictures
 	@if $(BIN)/python -m tests.browser.chromium; then $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -rs tests/browser; fi
@@ -78,9 +89,6 @@ audit: .venv/.installed ## four services, eight clients, killed or not, every re
 	@failed=0; for db in $(or $(filter-out all,$(DB)),sqlite postgresql mariadb galera); do for kills in "" --kills; do \
 		$(BIN)/python -m tests.audit --database $$db $$kills --seeds 1 2 3 $(AUDIT) || failed=1; \
 	done; done; exit $$failed
-
-faults: .venv/.installed ## databases killed, cut off, paused, full, restored, and a Galera cluster (DB=...)
-	PLIMSOLL_FAULTS=all $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/faults
 
 fuzz: REQUESTS = 100000
 fuzz: .venv/.installed ## mutated requests against a running service (DB=...; REQUESTS=2000 SEED=7 for others)

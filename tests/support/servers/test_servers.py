@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.databases import SERVERS, need
-from tests.support.servers import GaleraCluster, Missing, Server, programs
+from tests.support.servers import Missing, Server, programs
 from tests.support.servers.processes import process_tree
 from tests.support.waiting import TIMEOUT_SECONDS, eventually
 
@@ -130,18 +130,3 @@ def test_a_missing_program_is_named() -> None:
 
 def test_a_server_does_not_run_as_root(running: Server) -> None:
     assert Path(f"/proc/{running.pid}").stat().st_uid != 0
-
-
-def test_a_killed_node_of_a_cluster_restarts_and_gets_the_missing_rows() -> None:
-    need(GaleraCluster)
-    with GaleraCluster(durable=False) as cluster:
-        cluster.create_database("test")
-        cluster.run_sql("CREATE TABLE t (a INTEGER PRIMARY KEY)", database="test")
-        cluster.nodes[1].kill()
-        cluster.wait_until_synced()
-        cluster.nodes[2].run_sql("INSERT INTO t VALUES (1)", database="test")
-        cluster.start()
-        assert rows(cluster.nodes[1]) == {1}
-        cluster.kill()
-        cluster.start()
-        assert [rows(node) for node in cluster.nodes] == [{1}] * 3
