@@ -6,22 +6,49 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from plimsoll.api.v1.routes import ROUTES
 from tests.docs import v1_pages
+from tests.support.running import Service
 
 PAGES = v1_pages.pages()
 
 
+@pytest.fixture(scope="module")
+def unchanged() -> Iterator[Service]:
+    """A service with the sample cloud, for pages that change nothing."""
+    with v1_pages.sample_service() as service:
+        yield service
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the examples use curl")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(v1_pages.ROOT)))
-def test_each_example_of_the_page_has_its_response(page: Path) -> None:
-    found = v1_pages.differences(page)
+def test_each_example_of_the_page_has_its_response(page: Path, unchanged: Service) -> None:
+    found = v1_pages.differences(page, unchanged if v1_pages.changes_nothing(page) else None)
     hint = "`python -m tests.docs.v1_pages --write` writes the answers into the pages."
     assert not found, "\n\n".join([*found, hint])
+
+
+@pytest.mark.parametrize(
+    ("command", "changes"),
+    [
+        ("curl -s -H 'x: y' http://127.0.0.1:8778/plimsoll/v1/fit?resources=VCPU:1", False),
+        ("curl -s -i -X PUT http://127.0.0.1:8778/traits/CUSTOM_A", True),
+        ("curl -s http://127.0.0.1:8778/allocations \\\n  -d '{}'", True),
+        ("echo\n$ put /traits/CUSTOM_A", True),
+        ("plimsoll why --url http://127.0.0.1:8778 req-1", True),
+    ],
+)
+def test_a_page_with_a_command_that_changes_the_cloud_gets_a_service_of_its_own(
+    tmp_path: Path, command: str, changes: bool
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"```console sample-cloud\n$ {command}\n```\n")
+    assert v1_pages.changes_nothing(page) is not changes
 
 
 def test_blocks_are_examples_with_command_response_and_line(tmp_path: Path) -> None:
@@ -98,15 +125,15 @@ def test_each_route_has_an_example_in_a_page() -> None:
 
 
 def test_a_wrong_response_is_reported_with_page_line_and_difference(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unchanged: Service
 ) -> None:
     monkeypatch.setattr(v1_pages, "ROOT", tmp_path)
     page = tmp_path / "page.md"
     command = "curl -s http://127.0.0.1:8778/"
     page.write_text(f"```console sample-cloud\n$ {command}\nwrong\n$ false\n$ echo $?\n1\n```\n")
-    (text,) = v1_pages.differences(page)
+    (text,) = v1_pages.differences(page, unchanged)
     assert text.startswith(f"page.md:2: `{command}` has another answer\n")
     assert "-wrong" in text
     assert '+{"versions":' in text.replace("+{\n+  ", "+{")
-    assert v1_pages.write(page) == 1
-    assert v1_pages.differences(page) == []
+    assert v1_pages.write(page, unchanged) == 1
+    assert v1_pages.differences(page, unchanged) == []

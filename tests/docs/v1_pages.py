@@ -8,6 +8,8 @@ docs/v1; in other pages the kind of a block is `console sample-cloud` or `consol
 `...` in an answer stands for any lines; --write keeps it if the lines around it are the same. A block of kind `sh empty-cloud` has
 definitions that all later commands of the page use.
 
+The tests run the pages that change nothing on one service, because a start takes longer than the examples of a page.
+
 JSON is shown formatted. Revisions, times, request ids and uuids that differ from run to run are shown as fixed ones.
 """
 
@@ -21,7 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,6 +39,11 @@ WIDTH = 100
 ASYNCHRONOUS = re.compile(r"/unplaced|\bplimsoll why\b")
 """Answers of these commands appear a moment after the search that they report."""
 ASYNCHRONOUS_SECONDS = 5.0
+CHANGING = re.compile(
+    r"(?<!\S)(-X|-d|-T|--data\S*|--json|--request|--upload-file)(?!\S)|^(post|put|delete)\b|/unplaced|\bplimsoll why\b",
+    re.M,
+)
+"""Commands that change the cloud, or that list the searches of all commands before."""
 HEX = "[0-9a-f]"
 UUID = re.compile(rf"{HEX}{{8}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{4}}-{HEX}{{12}}")
 FIXED_ETAG = '"5f3a9c1e:63:9d41"'
@@ -99,6 +106,11 @@ def on_empty_cloud(page: Path) -> bool:
     return f"```console {EMPTY}\n" in page.read_text()
 
 
+def changes_nothing(page: Path) -> bool:
+    """Whether the page can share a service with others: no command changes the cloud or lists earlier searches."""
+    return not on_empty_cloud(page) and not CHANGING.search(page_commands(examples(page)))
+
+
 def _examples_of_block(page: Path, lines: Sequence[str], first: int, end: int) -> Iterator[Example]:
     starts = [number for number in range(first, end) if lines[number].startswith("$ ")]
     for start, following in zip(starts, [*starts[1:], end], strict=True):
@@ -125,13 +137,13 @@ def sample_service(*, empty: bool = False) -> Iterator[Service]:
         yield service
 
 
-def run(page: Path) -> Iterator[tuple[Example, list[str]]]:
-    """Run the examples of a page in order. Yield each with its answer, as lines."""
+def run(page: Path, running: Service | None = None) -> Iterator[tuple[Example, list[str]]]:
+    """Run the examples of a page in order, on this service or on one of its own. Yield each with its answer, as lines."""
     todo = examples(page)
     defined = definitions(page)
     known = {*UUID.findall(defined + page_commands(todo)), *UUID.findall(_cloud_uuids())}
     status = 0
-    with sample_service(empty=on_empty_cloud(page)) as service:
+    with nullcontext(running) if running else sample_service(empty=on_empty_cloud(page)) as service:
         for example in todo:
             deadline = time.monotonic() + (
                 ASYNCHRONOUS_SECONDS if ASYNCHRONOUS.search(example.command) else 0
@@ -242,20 +254,21 @@ def elided(expected: Sequence[str], answer: Sequence[str]) -> list[str]:
     return [*shortened, *answer[position:]]
 
 
-def differences(page: Path) -> list[str]:
+def differences(page: Path, running: Service | None = None) -> list[str]:
     """Return a text for each example of the page with another answer."""
     found = []
-    for example, answer in run(page):
+    for example, answer in run(page, running):
         if not matches(example.answer, answer):
             lines = difflib.unified_diff(example.answer, answer, "in the page", "now", lineterm="", n=2)
             found.append(f"{example.place}: `{example.command}` has another answer\n" + "\n".join(lines))
     return found
 
 
-def write(page: Path) -> int:
+def write(page: Path, running: Service | None = None) -> int:
     """Write the answers that differ into the page. Return their number."""
     lines = page.read_text().splitlines()
-    changed = [(example, answer) for example, answer in run(page) if not matches(example.answer, answer)]
+    answers = run(page, running)
+    changed = [(example, answer) for example, answer in answers if not matches(example.answer, answer)]
     for example, answer in reversed(changed):
         lines[example.first : example.last] = elided(example.answer, answer)
     page.write_text("\n".join(lines) + "\n")
