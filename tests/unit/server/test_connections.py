@@ -77,9 +77,12 @@ class Client:
         return found
 
     def is_closed(self) -> bool:
-        """Wait until the connection is closed; True if nothing more was received."""
+        """Wait until the server has closed its half of the connection, close ours; True if nothing more was received."""
+        is_at_end = self._received == b"" and self._socket.recv(1) == b""
+        with contextlib.suppress(OSError):  # the server has closed both
+            self._socket.shutdown(socket.SHUT_WR)
         self.thread.join(10)
-        return self._received == b"" and self._socket.recv(1) == b""
+        return is_at_end and not self.thread.is_alive()
 
     def close(self) -> None:
         self._socket.close()
@@ -372,12 +375,16 @@ def test_no_header_can_begin_another(connect: Connect) -> None:
     client.close()
 
 
-def test_a_worker_that_stops_closes_connections_with_the_next_response(connect: Connect) -> None:
+def test_a_worker_that_stops_closes_connections_with_the_next_response(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plimsoll.server.connection.LINGER_SECONDS", 0.2)
     client = connect()
     client.echoed(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     client.connections.is_draining = True
     client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
     assert client.response()[1]["connection"] == "close"
+    client.thread.join(10)  # it need not wait until the client closes its half
     assert client.is_closed()
     assert client.connections.are_all_closed
 
