@@ -11,12 +11,13 @@ import pytest
 from sqlalchemy import text
 
 from plimsoll.domain.refusals import CapacityExceeded, Refusal, StaleConsumerGeneration
+from plimsoll.ledger import commit_retry
 from plimsoll.ledger.command import Command
 from plimsoll.ledger.commit import Committer
 from plimsoll.service import allocations
 from plimsoll.service.placement import Placement
 from plimsoll.storage.database import Database
-from plimsoll.storage.errors import HeadMoved, OutcomeUnknown
+from plimsoll.storage.errors import HeadMoved, Interrupted, OutcomeUnknown
 from plimsoll.storage.head import HEAD_GUARD
 from plimsoll.storage.sql import Statement
 from plimsoll.storage.transaction import Transaction
@@ -76,6 +77,30 @@ def test_ids_are_cached_with_the_snapshot_that_contains_them(
     assert allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=1)]) is None
     assert placement.ledger.newest.head != in_memory
     assert tables.projects.cached
+
+
+@pytest.mark.only_fast_paths
+@pytest.mark.parametrize("has_head_moved", [False, True])
+def test_a_commit_that_may_still_arrive_has_no_known_outcome(
+    placement: Placement, other: Placement, monkeypatch: pytest.MonkeyPatch, has_head_moved: bool
+) -> None:
+    """The message of an optimistic commit may arrive at the server late: it fails only if the head has moved."""
+    if not placement.ledger.database.commits_in_background:
+        pytest.skip("SQLite has no server")
+    make_provider(placement, "host")
+    commit = Transaction.commit
+
+    def lose_message(transaction: Transaction, statements: Sequence[Statement] = ()) -> None:
+        monkeypatch.setattr(Transaction, "commit", commit)
+        if has_head_moved:
+            make_provider(other, "new")
+        raise OutcomeUnknown("the connection was lost")
+
+    monkeypatch.setattr(Transaction, "commit", lose_message)
+    monkeypatch.setattr(commit_retry, "OUTCOME_RETRY_SECONDS", 0)
+    with pytest.raises(Interrupted if has_head_moved else OutcomeUnknown):
+        placement.ledger.submit(Command("test", ACTOR, adds_provider("lost")))
+    assert "lost" not in {each.name for each in placement.world().providers.values()}
 
 
 @pytest.mark.only_fast_paths

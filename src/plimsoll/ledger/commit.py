@@ -118,11 +118,17 @@ class Committer:
         return self._commit_locked(tickets, take_queued, in_doubt, assume_new, any_distance=True)
 
     def find_committed(self, in_doubt: Sequence[Batch], lease: Lease) -> Batch | None:
-        """Return the batch that was committed, if any. The head is locked for the query, so the result is final."""
+        """Return the batch that was committed, if any; None if none was and none can be any more.
+
+        The head is locked for the query. Raise HeadNotMoved if the server may still execute the message of one of them.
+        """
         lease.reacquire()
         with self._in_flight, self._database.transaction() as transaction:
-            transaction.lock_head()
-            return next((each for each in in_doubt if _is_committed(transaction, each)), None)
+            head = transaction.lock_head()
+            found = next((each for each in in_doubt if _is_committed(transaction, each)), None)
+            if found is None and any(each.base_head == head for each in in_doubt):
+                raise HeadNotMoved("The head has not moved since this commit was sent.")
+            return found
 
     def block_commits(self) -> AbstractContextManager[object]:
         """Wait for the batch in flight, and let no other batch be sent while the context is open."""
@@ -309,6 +315,14 @@ class Committer:
 
 class ChangeLogPruned(DatabaseFault):
     """The outcome of a commit cannot be found any more: its part of the change log was pruned."""
+
+
+class HeadNotMoved(DatabaseFault):
+    """The outcome of a commit is not known yet.
+
+    The message of an optimistic commit locks no head before the server executes it, which may be later: it fails only if the
+    head has moved.
+    """
 
 
 class CommitInDoubt(Exception):
