@@ -8,13 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-KEYS = {
-    "allocations": "{uuid}",
-    "mappings": "{suffix}",
-    "provider_summaries": "{uuid}",
-    "usages": "{class or type}",
-}
-"""The keys of an object by the name of the object; other objects have the names of resource classes."""
+KEYS = {"allocations": "{uuid}", "mappings": "{suffix}", "provider_summaries": "{uuid}"}
+"""The keys of an object by the name of the object; other objects have the names of resource classes, or of consumer types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +22,11 @@ class Member:
 
 
 def members_of(schema: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str, Member]:
-    """Return the members by path: `inventories.{key}.total`, `traits[]`."""
+    """Return the members by path: `inventories.{key}.total`, `traits[]`. A list that is the whole document is `[]`."""
+    schema = _resolved(schema, components)
     found: dict[str, Member] = {}
+    if schema.get("type") == "array":
+        found["[]"] = Member(type_of(schema, components), required=True, description="The body is this list.")
     for name, member in _members(schema, components, ""):
         if name not in found:
             found[name] = member
@@ -57,7 +55,8 @@ def _members(
     if isinstance(schema.get("additionalProperties"), dict):
         keyed[schema.get("propertyNames", {}).get("pattern", "")] = schema["additionalProperties"]
     for pattern, member in keyed.items():
-        yield from _member(f"{prefix}{_key(pattern, prefix)}", member, components, required=False)
+        key = "{type}" if "consumer_count" in member.get("properties", {}) else _key(pattern, prefix)
+        yield from _member(f"{prefix}{key}", member, components, required=False)
     if isinstance(schema.get("items"), dict):
         yield from _members(schema["items"], components, f"{prefix.rstrip('.')}[].")
 

@@ -106,6 +106,12 @@ def test_values_that_differ_from_run_to_run_are_shown_as_fixed_ones() -> None:
     ]
 
 
+def test_a_page_about_revisions_shows_their_numbers() -> None:
+    text = '{"revision": "0badcafe:17", "next": "0badcafe:18:1f"} at 0badcafe:19: restored'
+    fixed = '{"revision": "5f3a9c1e:17", "next": "5f3a9c1e:18:1c9e2f5a"} at 5f3a9c1e:19: restored'
+    assert v1_pages.shown(text, set(), numbered=True) == [fixed]
+
+
 def test_an_entity_tag_is_shown_as_a_fixed_one() -> None:
     output = 'HTTP/1.1 200 OK\r\nETag: "0badcafe:17:x"\r\nx: y\r\n\r\n{}'.replace("\r\n", "\n")
     assert v1_pages.shown(output, set()) == [

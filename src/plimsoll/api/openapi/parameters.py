@@ -66,7 +66,8 @@ _DETAILS: Mapping[str, _Details] = {
     ),
     "required": _Details(
         f"Traits that the provider has; since {F.FORBIDDEN_TRAITS.version} `!TRAIT` for a trait that it must not have;"
-        f" since {F.ANY_TRAITS.version} `in:T1,T2` for one of several.",
+        f" since {F.ANY_TRAITS.version} `in:T1,T2` for one of several."
+        f" If it is repeated (since {F.ANY_TRAITS.version}), all conditions must hold.",
         Changed(F.ANY_TRAITS, before=_TRAITS, after=_only(_FORBIDDABLE, f"in:{_listed(_NAME)}")),
         F.ANY_TRAITS,
         "HW_CPU_X86_VMX",

@@ -13,7 +13,7 @@ MEMBERS: Mapping[str, str] = {
     "code": "The kind of the error; text and meaning never change.",
     "consumer_count": "The number of consumers of this type.",
     "consumer_generation": "The generation of the consumer: the next claim names it.",
-    "consumer_type": "The kind of the consumer, such as INSTANCE or MIGRATION.",
+    "consumer_type": "The kind of the consumer, such as INSTANCE; `unknown` if it was written without one.",
     "detail": "The explanation of the status, a blank line, and the facts of this error.",
     "generation": "The generation of the provider: the next write of its inventories, traits or aggregates names it.",
     "mappings": "The providers that serve each group, by the suffix of the group.",
@@ -34,6 +34,8 @@ MEMBERS: Mapping[str, str] = {
 SENT_MEMBERS: Mapping[str, str] = {
     "consumer_generation": "The generation of the consumer as it was read; null for a consumer that must not exist yet."
     " With any other value the request is refused.",
+    "consumer_type": "The kind of the consumer, such as INSTANCE or MIGRATION: capital letters, digits and `_`,"
+    " `^[A-Z0-9_]+$`.",
     "generation": "Ignored: the generation of a provider does not guard a claim.",
     "resource_provider_generation": "The generation of the provider as it was read. With any other value the request is"
     " refused.",
