@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "plimsoll"
 PAGE = ROOT / "ARCHITECTURE.md"
 
-FILE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.py)`")
+FILE = re.compile(r"`((?:[\w-]+/)*[\w.-]+\.(?:py|tsx?|ya?ml|json))`")
 FOLDER = re.compile(r"`((?:[\w-]+/)+)`")
 ROW = re.compile(r"^\| *\d* *\|? *`(?P<file>[\w/]+\.py)` *\| *(?P<names>`[^|]+`) *\|", re.MULTILINE)
 """A line of a table with a file, and then the names that the file defines."""

@@ -67,7 +67,7 @@ class Attack:
     settings: Mapping[str, str] = field(default_factory=dict)
     engines: tuple[str, ...] = ("sqlite", "postgresql", "mariadb")
     cloud: str = "small"
-    """What `python -m tests.attacks` measures it with: see `tests.attacks.clouds`. Tests have the small one."""
+    """The cloud of `python -m tests.attacks`, one of `tests.attacks.clouds`. Tests have the small one."""
 
 
 ATTACKS: dict[str, Attack] = {}

@@ -182,7 +182,7 @@ def is_deliberate(response: Response) -> bool:
     """A 503 with an explanation, or a 501 or 505 of the HTTP layer."""
     if response.status in (501, 505):
         return response.has_error_shape or not response.body
-    # A client that ends its input looks gone; the text may be HTML, as its Accept header says.
+    # A client that has ended its input is treated as disconnected; the text may be HTML, by its Accept header.
     is_explained = response.has_error_shape or b"The client closed its connection" in response.body
     return response.status == 503 and ("retry-after" in response.headers or is_explained)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Descriptions of members: those of a request body say what the service does with the value."""
+"""Descriptions of members: those of a request body state how the service uses the value."""
 
 from __future__ import annotations
 
