@@ -89,7 +89,7 @@ class Committer:
         tickets: list[Ticket],
         take_queued: TakeQueued,
         lease: Lease,
-        in_doubt: Sequence[Batch] = (),
+        in_doubt: Sequence[CommitInDoubt] = (),
         *,
         assume_new: bool,
     ) -> Batch:
@@ -117,7 +117,7 @@ class Committer:
                 self._current.snapshot()
         return self._commit_locked(tickets, take_queued, in_doubt, assume_new, any_distance=True)
 
-    def find_committed(self, in_doubt: Sequence[Batch], lease: Lease) -> Batch | None:
+    def find_committed(self, in_doubt: Sequence[CommitInDoubt], lease: Lease) -> Batch | None:
         """Return the batch that was committed, if any; None if none was and none can be any more.
 
         The head is locked for the query. Raise HeadNotMoved if the server may still execute the message of one of them.
@@ -125,10 +125,12 @@ class Committer:
         lease.reacquire()
         with self._in_flight, self._database.transaction() as transaction:
             head = transaction.lock_head()
-            found = next((each for each in in_doubt if _is_committed(transaction, each)), None)
-            if found is None and any(each.base_head == head for each in in_doubt):
+            for each in in_doubt:
+                if _is_committed(transaction, each.batch):
+                    return each.batch
+            if any(each.batch.base_head == head and not each.fault.has_ended for each in in_doubt):
                 raise HeadNotMoved("The head has not moved since this commit was sent.")
-            return found
+            return None
 
     def block_commits(self) -> AbstractContextManager[object]:
         """Wait for the batch in flight, and let no other batch be sent while the context is open."""
@@ -200,7 +202,7 @@ class Committer:
         self,
         tickets: list[Ticket],
         take_queued: TakeQueued,
-        in_doubt: Sequence[Batch],
+        in_doubt: Sequence[CommitInDoubt],
         assume_new: bool,
         *,
         any_distance: bool = False,
@@ -217,8 +219,8 @@ class Committer:
                 )
                 locked = time.monotonic()
                 for each in in_doubt:
-                    if _is_committed(transaction, each):
-                        return each
+                    if _is_committed(transaction, each.batch):
+                        return each.batch
                 unread = _consumers_to_read(take_queued(tickets))
                 snapshot = self._follow_to(transaction, head, log, any_distance=any_distance)
                 assume_new = assume_new and not snapshot.origin.has_allocations_without_consumer

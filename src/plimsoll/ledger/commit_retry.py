@@ -96,7 +96,7 @@ class CommitRetrier:
         self._pace()
         began = time.monotonic()
         backoff = FIRST_BACKOFF
-        in_doubt: list[Batch] = []
+        in_doubt: list[CommitInDoubt] = []
         fault: DatabaseFault
         failures = 0
         while True:
@@ -106,7 +106,7 @@ class CommitRetrier:
                 return batch
             except CommitInDoubt as doubt:
                 # Earlier attempts stay in doubt: on a Galera cluster, one of them may be committed at another node.
-                in_doubt.append(doubt.batch)
+                in_doubt.append(doubt)
                 fault = doubt.fault
             except DatabaseFault as failed:
                 fault = failed
@@ -144,7 +144,7 @@ class CommitRetrier:
         if pause:
             time.sleep(pause)
 
-    def _give_up(self, in_doubt: list[Batch], fault: DatabaseFault, lease: Lease) -> Batch:
+    def _give_up(self, in_doubt: list[CommitInDoubt], fault: DatabaseFault, lease: Lease) -> Batch:
         """Raise the fault for the clients, unless a batch in doubt turns out to be committed."""
         if not in_doubt:
             raise fault

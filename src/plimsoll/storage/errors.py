@@ -138,6 +138,11 @@ class OutcomeUnknown(DatabaseFault):
     retry_after = 2
     is_outage = True
 
+    def __init__(self, reason: object = "", *, has_ended: bool = False) -> None:
+        super().__init__(reason)
+        self.has_ended = has_ended
+        """True if the server has responded: it cannot execute the commit later."""
+
 
 def retry_once_if_lost(read: Callable[[], T]) -> T:
     """Run a read, and repeat it once if its connection was lost: an idle connection may be dead unnoticed."""

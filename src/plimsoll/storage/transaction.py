@@ -149,4 +149,4 @@ def raise_commit_outcome(error: BaseException, fault_of: FaultOf) -> None:
     )
     if is_rolled_back:
         raise fault from error
-    raise OutcomeUnknown(error.orig) from error
+    raise OutcomeUnknown(error.orig, has_ended=isinstance(fault, Interrupted)) from error

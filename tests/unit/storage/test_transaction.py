@@ -175,5 +175,7 @@ def test_the_outcome_of_a_failed_commit(
 ) -> None:
     with open_transaction(HEAD) as transaction:
         sender.error = CommitFailed(error)
-        with pytest.raises(outcome):
+        with pytest.raises(outcome) as raised:
             transaction.commit([FIRST])
+    if isinstance(raised.value, OutcomeUnknown):
+        assert raised.value.has_ended is ("interrupted" in str(raised.value))
