@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import random
 import threading
 from collections.abc import Iterator, Sequence
 
@@ -245,6 +247,37 @@ def storm_of_fits(target: Target, stop: Stop, outcome: Outcome) -> None:
         "resources=MEMORY_MB:1,FPGA:1",
     ]
     _storm(target, stop, outcome, *(f"{V1}/fit?{query}" for query in queries))
+
+
+CHANGES = 1_000
+
+
+@attack("new", cloud="large")
+def storm_of_past_states(target: Target, stop: Stop, outcome: Outcome) -> None:
+    """Reads as of changes in random order: each undoes other changes, and fills the cache of earlier states."""
+    newest = _change_repeatedly(target, stop)
+    paths = [f"{V1}/usage?group_by=root&", f"{V1}/fit?resources=VCPU:1&", f"{V1}/explain?resources=VCPU:6&"]
+    chosen = random.Random(1)
+    contents = (
+        request("GET", f"{chosen.choice(paths)}at={chosen.randrange(max(1, newest - CHANGES), newest)}")
+        for _ in itertools.count()
+    )
+    send_in_rotation(target, stop, outcome, _Locked(contents), clients=STORM, pause=0.0)
+
+
+def _change_repeatedly(target: Target, stop: Stop) -> int:
+    """Change the inventory of a host; return the number of the last change."""
+    path = f"/resource_providers/{target.host}/inventories"
+    inventories = target.send("GET", path).json
+    with target.connect() as connection:
+        for _ in range(CHANGES):
+            if stop.is_set():
+                break
+            connection.send(request("PUT", path, json.dumps(inventories).encode()))
+            inventories["resource_provider_generation"] = connection.response("PUT").json[
+                "resource_provider_generation"
+            ]
+    return int(target.send("GET", f"{V1}/usage?group_by=root").json["revision"].rpartition(":")[2])
 
 
 @attack("new", cloud="large")
