@@ -102,7 +102,10 @@ class V1Api:
         path = _decoded(environ.get("PATH_INFO", ""))
         found = self._paths.find(path)
         if found is None:
-            raise Problem(404, f"There is nothing at {shorten(path, LONGEST_QUOTE)}.")
+            raise Problem(
+                404,
+                f"There is nothing at {shorten(path, LONGEST_QUOTE)}. The paths are listed at /plimsoll/v1/docs.",
+            )
         v1_path, params = found
         route = v1_path.by_method.get(environ["REQUEST_METHOD"])
         if route is None:

@@ -136,7 +136,10 @@ def test_a_path_that_is_not_utf_8_is_a_400() -> None:
 def test_an_unknown_path_is_a_404_that_names_it(path: str) -> None:
     response = call(path)
     assert response.status == 404
-    assert f"There is nothing at /plimsoll/v1/{path}." in response.detail
+    assert (
+        f"There is nothing at /plimsoll/v1/{path}. The paths are listed at /plimsoll/v1/docs."
+        in response.detail
+    )
 
 
 @pytest.mark.parametrize("method", ["DELETE", "HEAD", "POST"])
