@@ -71,7 +71,7 @@ MUTATIONS = (
     Mutation(
         "a commit with an unknown outcome counts as failed",
         "ledger.commit_retry:CommitRetrier._commit",
-        "in_doubt.append(doubt.batch)",
+        "in_doubt.append(doubt)",
         "pass",
     ),
     Mutation(
