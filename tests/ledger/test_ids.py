@@ -10,9 +10,9 @@ from sqlalchemy import Engine, Table, event, insert, select
 
 from plimsoll.domain.inventory import Inventory
 from plimsoll.domain.provider import Provider
-from plimsoll.domain.refusals import HiddenRowConflict
+from plimsoll.domain.refusals import HiddenRowConflict, Refusal
 from plimsoll.ledger.ledger import Ledger
-from plimsoll.service import aggregates, allocations, inventories, providers, traits
+from plimsoll.service import aggregates, allocations, classes, inventories, providers, traits
 from plimsoll.service.placement import Placement
 from plimsoll.storage import tables as t
 from plimsoll.storage.database import Database
@@ -100,7 +100,9 @@ def test_a_root_row_has_its_own_id_as_root_and_a_child_row_that_of_its_parent(
 
 def test_the_database_assigns_ids_above_those_of_the_ledger(placement: Placement, database: Database) -> None:
     host = [make_provider(placement, str(number), VCPU=1) for number in range(5)][-1]
-    trait, _ = traits.create(placement, ACTOR, "CUSTOM_LAST")
+    created = traits.create(placement, ACTOR, "CUSTOM_LAST")
+    assert not isinstance(created, Refusal)
+    trait, _ = created
     assert allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=1)]) is None
     kind = placement.world().consumer_types.by_name["INSTANCE"]
     assert insert_without_id(database, t.resource_providers, uuid=str(uuid4()), name="next") > host.id
@@ -118,11 +120,17 @@ def test_an_id_of_a_row_that_is_not_in_memory_is_skipped(placement: Placement, d
     assert make_provider(placement, "third").id == hidden_id + 2
     assert providers.create(placement, ACTOR, str(uuid4()), "hidden", None) == HiddenRowConflict()
     hidden_trait_id = insert_without_id(database, t.traits, name="CUSTOM_UNKNOWN")
-    trait, is_new = traits.create(placement, ACTOR, "CUSTOM_KNOWN")
+    created = traits.create(placement, ACTOR, "CUSTOM_KNOWN")
+    assert not isinstance(created, Refusal)
+    trait, is_new = created
     assert is_new
     assert trait.id == hidden_trait_id + 1
+    assert traits.create(placement, ACTOR, "CUSTOM_UNKNOWN") == HiddenRowConflict()
     with committed_write(database) as conn:
-        for table in (t.resource_providers, t.traits):
+        conn.execute(insert(t.resource_classes), {"id": 20_000, "name": "CUSTOM_UNKNOWN"})
+    assert classes.ensure(placement, ACTOR, "CUSTOM_UNKNOWN") == HiddenRowConflict()
+    with committed_write(database) as conn:
+        for table in (t.resource_providers, t.traits, t.resource_classes):
             conn.execute(table.delete().where(table.c.name.in_(["hidden", "CUSTOM_UNKNOWN"])))
 
 

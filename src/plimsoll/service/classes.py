@@ -28,7 +28,7 @@ def create(placement: Placement, actor: Actor, name: str) -> CatalogEntry | Refu
     )
 
 
-def ensure(placement: Placement, actor: Actor, name: str) -> tuple[CatalogEntry, bool]:
+def ensure(placement: Placement, actor: Actor, name: str) -> tuple[CatalogEntry, bool] | Refusal:
     """Return the class with this name, created if missing, and whether it is new."""
     while True:
         existing = placement.world().classes.get(name)
@@ -36,8 +36,7 @@ def ensure(placement: Placement, actor: Actor, name: str) -> tuple[CatalogEntry,
             return existing, False
         made = create(placement, actor, name)
         if not isinstance(made, ResourceClassExists):  # else another client has created it meanwhile
-            assert isinstance(made, CatalogEntry)
-            return made, True
+            return made if isinstance(made, Refusal) else (made, True)
 
 
 def rename(placement: Placement, actor: Actor, name: str, new_name: str) -> CatalogEntry | Refusal:

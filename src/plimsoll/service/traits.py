@@ -39,7 +39,7 @@ def list_all(
     ]
 
 
-def create(placement: Placement, actor: Actor, name: str) -> tuple[CatalogEntry, bool]:
+def create(placement: Placement, actor: Actor, name: str) -> tuple[CatalogEntry, bool] | Refusal:
     """Return the trait with this name, created if missing, and whether it is new."""
     existing = placement.world().traits.get(name)
     if existing is not None:
@@ -51,8 +51,7 @@ def create(placement: Placement, actor: Actor, name: str) -> tuple[CatalogEntry,
         return classes_and_traits.add_trait(draft, name)
 
     entry = placement.write("trait.create", actor, decide, then=lambda world: world.traits.by_name[name])
-    assert isinstance(entry, CatalogEntry)
-    return entry, not existed[-1]
+    return entry if isinstance(entry, Refusal) else (entry, not existed[-1])
 
 
 def delete(placement: Placement, actor: Actor, name: str) -> Refusal | None:

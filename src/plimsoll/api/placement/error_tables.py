@@ -76,7 +76,8 @@ _BOTH_GENERATIONS = ". Its generation is {actual}, the request has {given}: read
 DEFAULT_TEMPLATES: ErrorTemplates = {
     r.HiddenRowConflict: ErrorTemplate(
         409,
-        "The database holds an incomplete record with the same name or uuid. Run `plimsoll db verify` to find it.",
+        "The database has a record with the same name or uuid that Plimsoll has not read: an incomplete record, or one"
+        " that another program has written. Run `plimsoll db verify` to find it.",
         CONCURRENT_UPDATE,
     ),
     r.OwnerNotStorable: ErrorTemplate(400, VALUE_NOT_STORABLE),

@@ -43,7 +43,7 @@ def ensure(call: ApiRequest) -> Response:
     content = parse_body(f'{{"name": "{name}"}}'.encode(), CLASS_NAME.schemas.at(call.version))
     if content["name"] != name:
         raise Problem(400, f"JSON does not validate: {name} is not the name of a resource class.")
-    entry, is_new = classes.ensure(call.placement, call.actor, name)
+    entry, is_new = accepted(classes.ensure(call.placement, call.actor, name))
     return Response(201 if is_new else 204, location=views.class_path(entry.name))
 
 

@@ -32,7 +32,7 @@ def ensure(call: ApiRequest) -> Response:
             "The trait is invalid. A valid trait must be no longer than 255 characters, start with the prefix"
             ' "CUSTOM_" and use following characters: "A"-"Z", "0"-"9" and "_"',
         )
-    entry, is_new = traits.create(call.placement, call.actor, name)
+    entry, is_new = accepted(traits.create(call.placement, call.actor, name))
     return Response(
         201 if is_new else 204, location=views.trait_path(entry.name), modified=latest((entry.modified_at,))
     )
