@@ -145,10 +145,18 @@ def _of_database(result: Mapping[str, Any]) -> str:
     )
     rendered = [make(result) for make in tables]
     missed = sum(not each["holds"] for each in result["verdicts"])
-    verdict = "Every goal is reached." if not missed else f"{missed} goals are missed; they are marked."
+    verdict = _verdict(missed)
     shown = "\n\n".join(table.as_markdown(header, lines) for header, lines in rendered if lines)
     several = "" if result.get("deployed") is None else _deployed(result["deployed"])
     return f"## {NAMES[result['database']]}{reference}\n\n{verdict} Measured {result['when']}.\n\n{shown}\n{several}"
+
+
+def _verdict(missed: int) -> str:
+    if not missed:
+        return "Every goal is reached."
+    return (
+        "1 goal is missed; it is marked." if missed == 1 else f"{missed} goals are missed; they are marked."
+    )
 
 
 def _deployed(results: Mapping[str, Any]) -> str:

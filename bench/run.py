@@ -81,7 +81,9 @@ def main(arguments: argparse.Namespace) -> int:
     _print(results)
     print(f"All figures are in {path}{_pictures(results, path.with_suffix(''))}.")
     missed = [each for each in results["verdicts"] if not each["holds"]]
-    print("Every goal is reached." if not missed else f"{len(missed)} goals are missed.")
+    print(
+        f"{len(missed)} of {len(results['verdicts'])} goals missed." if missed else "Every goal is reached."
+    )
     return 1 if missed else 0
 
 

@@ -2,7 +2,8 @@
 
 """The query of a search for candidates, from a query string or URL, or from the options of a command.
 
-The options are those of `openstack allocation candidate list`: those after `--group NAME` belong to that group.
+The options are those of `openstack allocation candidate list`, and further ones for the parameters that it cannot send.
+Options after `--group NAME` belong to that group.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def explain(
     """Show which hosts a search for allocation candidates leaves out, and which condition is the obstacle.
 
     QUERY is the query of /allocation_candidates, or its URL as logs show it. Without QUERY, options describe the
-    search, as those of `openstack allocation candidate list` do.
+    search: those of `openstack allocation candidate list` and further ones, such as --in-tree.
 
     Exits 0 if there are candidates, 3 if there are none now, 4 if there would be none in an empty cloud either, 2 on a
     wrong query or option, 1 if the service cannot be reached.

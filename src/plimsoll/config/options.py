@@ -74,7 +74,8 @@ PLACEMENT_OPTS = [
         "allocation_candidates_generation_strategy",
         default="depth-first",
         choices=("depth-first", "breadth-first"),
-        help="Which candidates come first: all of one tree before the next tree, or one of each tree in turn.",
+        help="The order of candidates in a response without a limit: all of one tree before the next tree, or one of each"
+        " tree alternately. With a limit they always alternate.",
     ),
 ]
 
