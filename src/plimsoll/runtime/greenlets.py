@@ -76,8 +76,19 @@ class Greenlets(Runtime):
         return yield_if_due
 
     def offload(self, work: Callable[[], T]) -> T:
-        result: T = get_hub().threadpool.apply(work)
-        return result
+        results: list[T] = []
+        errors: list[Exception] = []
+
+        def run() -> None:
+            try:
+                results.append(work())
+            except Exception as error:  # gevent would print it, in addition to raising it
+                errors.append(error)
+
+        get_hub().threadpool.apply(run)
+        if errors:
+            raise errors.pop()
+        return results.pop()
 
     @contextlib.contextmanager
     def time_limit(self, seconds: float) -> Iterator[None]:

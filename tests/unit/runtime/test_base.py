@@ -93,10 +93,13 @@ def test_a_greenlet_or_thread_that_yields_is_resumed(runtime: Runtime, name: str
     assert sorted(done) == [0, 0, 1, 1, 2, 2]
 
 
-def test_offloaded_work_returns_its_result_or_raises_its_exception(runtime: Runtime) -> None:
+def test_offloaded_work_returns_its_result_or_raises_its_exception(
+    runtime: Runtime, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert runtime.offload(lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
         runtime.offload(lambda: 1 / 0)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_block_that_ends_in_time_is_not_interrupted(runtime: Runtime) -> None:
