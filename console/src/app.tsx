@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Route, Router, Switch, useLocation } from "wouter-preact";
 import { basePath } from "./lib/navigation";
 import { Empty, Link } from "./parts/basics";
@@ -9,6 +9,7 @@ import { Header } from "./parts/header";
 import { MomentBar } from "./parts/moment-bar";
 import { Page } from "./parts/page";
 import { SignIn } from "./parts/sign-in";
+import { StaleBar } from "./parts/stale-bar";
 import { ConsumerView } from "./views/consumer";
 import { ConsumersView } from "./views/consumers";
 import { FindView } from "./views/find";
@@ -28,9 +29,13 @@ export function App(): JSX.Element {
 
 function Shell(): JSX.Element {
   const [path] = useLocation();
-  // A new page begins at its top, and a screen reader at its heading.
+  const shown = useRef(path);
+  // A new page begins at its top, and the keyboard and a screen reader at its heading.
   useEffect(() => {
+    if (shown.current === path) return;
+    shown.current = path;
     window.scrollTo(0, 0);
+    document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
   }, [path]);
   return (
     <>
@@ -38,6 +43,7 @@ function Shell(): JSX.Element {
         Skip to the content
       </a>
       <Header />
+      <StaleBar />
       <MomentBar />
       <Switch>
         <Route path="/" component={FleetView} />

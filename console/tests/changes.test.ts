@@ -51,13 +51,13 @@ describe("a change", () => {
         after: { inventories: { VCPU: reported(64), PGPU: null }, traits: ["B", "C"], generation: 4 },
       }),
     ).toEqual([
-      { what: "VCPU total", before: "32", after: "64" },
+      { what: "VCPU total", before: "32 cores", after: "64 cores" },
       { what: "PGPU", before: "total 1, reserved 0, ratio 1", after: null },
       { what: "traits", before: "A", after: "C" },
       { what: "generation", before: "3", after: "4" },
     ]);
     expect(consumerDifferences({ uuid: "c", before: { ...on("node-1", 4), generation: 1 }, after: { ...on("node-1", 8), generation: 2 } })).toEqual([
-      { what: "node-1 VCPU", before: "4", after: "8" },
+      { what: "node-1 VCPU", before: "4 cores", after: "8 cores" },
       { what: "generation", before: "1", after: "2" },
     ]);
   });

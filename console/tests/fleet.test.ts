@@ -110,7 +110,7 @@ describe("changes", () => {
 });
 
 describe("findings", () => {
-  it("list what is past the line, nearly full, empty and in pieces", () => {
+  it("list what is over-full, nearly full, empty and in pieces", () => {
     const fleet = buildFleet("e:1", [
       provider("over", { VCPU: [reported(16), 20] }),
       provider("nearly", { VCPU: [reported(100), 95], DISK_GB: [reported(1000), 10] }),
@@ -141,6 +141,17 @@ describe("groups", () => {
     const { groups } = groupHosts(smallFleet(), "aggregate");
     expect(groups.map((group) => [group.key, group.hosts.length])).toEqual([["rack", 2], [null, 1]]);
     expect(groups[0]?.load.get("VCPU")?.capacity).toBe(48);
+  });
+
+  it("of shared storage are in the order of its names", () => {
+    const shares = { traits: ["MISC_SHARES_VIA_AGGREGATE"] };
+    const fleet = buildFleet("e:1", [
+      provider("a", {}, { aggregates: ["X"] }),
+      provider("b", {}, { aggregates: ["Y"] }),
+      provider("pool-10", {}, { ...shares, aggregates: ["X"] }),
+      provider("pool-9", {}, { ...shares, aggregates: ["Y"] }),
+    ]);
+    expect(groupHosts(fleet, "aggregate").groups.map((group) => group.key)).toEqual(["Y", "X"]);
   });
 
   it("leave out traits that every host has", () => {

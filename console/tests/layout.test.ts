@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { barParts } from "../src/lib/bar";
-import { ABSENT, countStep, loadStep, OVER, STEPS } from "../src/lib/colours";
+import { ABSENT, countStep, isDarkStep, loadStep, OVER, STEPS } from "../src/lib/colours";
 import { cellAt, cellBox, cellSize, gridOf, moved, shortened, tilesOf } from "../src/lib/layout";
 
 describe("the heat map", () => {
@@ -49,7 +49,12 @@ describe("the heat map", () => {
     expect(shortened("short", 12)).toBe("short");
   });
 
-  it("colours exactly empty, exactly full and past the line apart", () => {
+  it("has light text on the dark steps of each scale only", () => {
+    expect([isDarkStep("light", "load", 0), isDarkStep("light", "load", 6), isDarkStep("dark", "load", 11)]).toEqual([false, true, false]);
+    expect([isDarkStep("light", "fit", 6), isDarkStep("light", "fit", 8), isDarkStep("dark", "fit", 6)]).toEqual([false, true, true]);
+  });
+
+  it("colours exactly empty, exactly full and over-full apart", () => {
     expect(loadStep(0, 100)).toBe(0);
     expect(loadStep(1, 100)).toBe(1);
     expect(loadStep(99, 100)).toBe(STEPS - 2);

@@ -74,5 +74,6 @@ describe("copies of a query", () => {
 describe("completion", () => {
   it("has equal names first, then those that begin so, then those that contain it", () => {
     expect(bestNames(["X_VCPU", "VCPU_X", "VCPU", "PGPU"], "vcpu", 5)).toEqual(["VCPU", "VCPU_X", "X_VCPU"]);
+    expect(bestNames(["X_VCPU", "VCPU_X", "VCPU"], "vcpu", 5, (name) => name === "X_VCPU")).toEqual(["VCPU", "X_VCPU", "VCPU_X"]);
   });
 });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { parseShape, shapeText } from "../src/lib/shape";
 import { absolute, parseTime, relative } from "../src/lib/times";
-import { amount, compareClasses, parseAmount, percent, plural } from "../src/lib/units";
+import { amount, compareClasses, exactAmount, parseAmount, percent, plural } from "../src/lib/units";
 
 describe("amounts", () => {
   it("have the unit that people use", () => {
@@ -16,6 +16,12 @@ describe("amounts", () => {
     expect(amount("NET_BW_EGR_KILOBIT_PER_SEC", 25_000_000)).toBe("25 Gbit/s");
     expect(amount("PGPU", 12_345)).toBe("12,345");
     expect(amount("CUSTOM_CACHE_MB", 2048)).toBe("2 GiB");
+  });
+
+  it("before and after a change have their raw value", () => {
+    expect(exactAmount("MEMORY_MB", 65536)).toBe("64 GiB (65536)");
+    expect(exactAmount("MEMORY_MB", 512)).toBe("512 MiB");
+    expect(exactAmount("VCPU", 1024)).toBe("1,024 cores");
   });
 
   it("are read in these units again", () => {

@@ -117,6 +117,48 @@ def test_the_search_box_completes_a_host_and_back_returns(visit: Visit) -> None:
     visit.shows("provider")
 
 
+def test_a_new_page_has_the_focus_at_its_heading(visit: Visit) -> None:
+    page = visit.open()
+    page.get_by_role("link", name="History").click()
+    visit.shows("history")
+    expect(page.locator("main h1")).to_be_focused()
+
+
+def test_the_results_of_a_search_are_above_the_pages_on_a_phone(browser: Browser, service: Service) -> None:
+    visit = Visit(browser, f"http://127.0.0.1:{service.port}", viewport=PHONE)
+    try:
+        page = visit.open()
+        page.keyboard.press("/")
+        page.keyboard.type(HOST.name)
+        first = page.get_by_role("option").first
+        expect(first).to_be_visible()
+        box = first.bounding_box()
+        assert box is not None
+        point = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+        assert page.evaluate(
+            "([x, y]) => document.elementFromPoint(x, y).closest('[role=option]') !== null", point
+        )
+    finally:
+        visit.close()
+    visit.check()
+
+
+def test_the_history_stays_where_it_is_while_it_is_pointed_at(visit: Visit, sender: Sender) -> None:
+    page = visit.open("history")
+    expect(page.locator("body")).to_have_attribute("data-live", "live")
+    page.locator(".change").nth(3).hover()
+    first = page.locator(".change-text").first.inner_text()
+    trait = "CUSTOM_HISTORY_IS_HELD"
+    sender.require("PUT", f"/traits/{trait}")
+    try:
+        expect(page.locator("main")).to_contain_text("Held while you read: 1 newer change")
+        assert page.locator(".change-text").first.inner_text() == first
+        page.mouse.move(2, 2)
+        expect(page.locator(".change-text").first).to_contain_text(trait)
+    finally:
+        sender.require("DELETE", f"/traits/{trait}")
+
+
 def test_a_copied_address_shows_the_same(visit: Visit, browser: Browser) -> None:
     page = visit.open(VIEWS["find"][0])
     address, text = page.url, page.locator("main h1").inner_text()

@@ -125,3 +125,11 @@ def test_near_misses_are_a_matrix_of_hosts_and_clauses(visit: Visit, sender: Sen
     row = page.locator(".matrix tbody tr").first
     expect(row.get_by_role("link")).to_have_text(first["name"])
     expect(row.locator("td.failed")).to_have_count(len(first["obstacles"]))
+
+
+def test_the_tab_key_goes_from_one_completion_to_the_next(visit: Visit) -> None:
+    page = visit.open("find", state="empty")
+    page.get_by_role("combobox", name="Add a resource class").focus()
+    expect(page.get_by_role("listbox")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("combobox", name="Add a trait")).to_be_focused()

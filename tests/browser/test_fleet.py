@@ -129,5 +129,30 @@ def test_without_the_service_the_page_says_so_and_recovers(visit: Visit) -> None
     visit.context.set_offline(True)
     expect(page.locator("body")).to_have_attribute("data-live", "offline")
     expect(page.locator("tr[data-class=VCPU]")).to_be_visible()
+    expect(page.locator(".stale")).to_contain_text("What is shown is from")
     visit.context.set_offline(False)
     expect(page.locator("body")).to_have_attribute("data-live", "live")
+    expect(page.locator(".stale")).to_have_count(0)
+
+
+def test_what_was_read_stays_on_the_page_while_the_service_does_not_respond(visit: Visit) -> None:
+    visit.allowed.append("ERR_INTERNET_DISCONNECTED")
+    page = visit.open("consumers")
+    rows = page.locator("tbody tr")
+    expect(rows.first).to_be_visible()
+    before = rows.count()
+    visit.context.set_offline(True)
+    expect(page.locator("body")).to_have_attribute("data-live", "offline")
+    page.wait_for_timeout(500)
+    assert rows.count() == before
+    visit.context.set_offline(False)
+
+
+def test_a_paused_page_says_from_when_it_is_and_follows_again(visit: Visit) -> None:
+    page = visit.open()
+    expect(page.locator("body")).to_have_attribute("data-live", "live")
+    page.get_by_role("button", name="Live").click()
+    expect(page.locator(".stale")).to_contain_text("Paused")
+    page.get_by_role("button", name="Follow again").click()
+    expect(page.locator("body")).to_have_attribute("data-live", "live")
+    expect(page.locator(".stale")).to_have_count(0)

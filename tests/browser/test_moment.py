@@ -86,7 +86,7 @@ def test_a_change_of_the_history_has_before_and_after_and_leads_to_its_moment(
     row = page.locator(".changes > li").first
     row.get_by_role("button").first.click()
     expect(row.get_by_role("columnheader", name="before").first).to_be_visible()
-    expect(row.get_by_role("row").filter(has_text="VCPU").locator(".after")).to_have_text("3")
+    expect(row.get_by_role("row").filter(has_text="VCPU").locator(".after")).to_have_text("3 cores")
     row.get_by_role("link", name="before it").click()
     visit.wait()
     expect(page.locator("body")).to_have_attribute("data-live", "past")

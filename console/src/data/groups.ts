@@ -2,6 +2,7 @@
 
 /** Hosts grouped by aggregate or trait: a host is in each group of any of its providers, with its whole tree. */
 
+import { compareNames } from "../lib/names";
 import { SHARES, sumOf, type Fleet, type Host, type Load } from "./fleet";
 
 export type GroupBy = "nothing" | "aggregate" | "trait";
@@ -46,16 +47,29 @@ export function groupHosts(fleet: Fleet, by: GroupBy): Grouping {
     }
     for (const name of onAll) groups.delete(name);
   }
-  const firstName = (hosts: readonly Host[]): string => hosts[0]?.name ?? "";
-  // Racks in the order of their hosts; the largest groups last, as they are mostly zones that contain the others.
+  const sharing = by === "aggregate" ? sharingNames(fleet) : new Map<string, string>();
+  const place = (name: string, hosts: readonly Host[]): string => sharing.get(name) ?? hosts[0]?.name ?? "";
+  // Aggregates of storage in the order of its names, racks in that of their hosts; the largest groups last, as they are mostly zones
+  // that contain the others.
   const ordered = [...groups].sort(
     ([nameA, a], [nameB, b]) =>
-      (by === "trait" ? (nameA < nameB ? -1 : 1) : sizeClass(a.length) - sizeClass(b.length)) ||
-      (firstName(a) < firstName(b) ? -1 : 1),
+      (by === "trait" ? (nameA < nameB ? -1 : 1) : sizeClass(a.length) - sizeClass(b.length)) || compareNames(place(nameA, a), place(nameB, b)),
   );
   const shown = ordered.slice(0, MOST_GROUPS).map(([key, hosts]): HostGroup => ({ key, hosts, load: sumOf(hosts) }));
   if (without.length > 0) shown.push({ key: null, hosts: without, load: sumOf(without) });
   return { groups: shown, more: Math.max(0, ordered.length - MOST_GROUPS), onAll: onAll.sort() };
+}
+
+/** Of each aggregate with a provider that shares with it, the name of that provider. */
+function sharingNames(fleet: Fleet): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const { members } of fleet.hosts) {
+    for (const { name, traits, aggregates } of members) {
+      if (aggregates.length === 0 || !traits.includes(SHARES)) continue;
+      for (const aggregate of aggregates) if (!names.has(aggregate)) names.set(aggregate, name);
+    }
+  }
+  return names;
 }
 
 function sizeClass(size: number): number {

@@ -19,6 +19,8 @@ export const fleetError = signal<unknown>(null);
 export const liveState = signal<LiveState>("connecting");
 /** The newest revision that was received, also of changes that do not concern providers. */
 export const headRevision = signal<string>("");
+/** When the service last responded with the fleet or its changes. */
+export const heardAt = signal<Date | null>(null);
 /** The last changes, the newest first, for the stream of the history. */
 export const recentChanges = signal<readonly Change[]>([]);
 /** The moment that all pages show (a revision or a time); null for now. */
@@ -61,6 +63,7 @@ let version = 0;
 async function loadAll(abort: AbortSignal): Promise<void> {
   const params = asOf({ fields: FIELDS });
   const received = await getIfChanged<ProviderList>("plimsoll/v1/providers", params, { signal: abort, etag });
+  heardAt.value = new Date();
   if (received.body === null) return;
   etag = received.etag;
   version += 1_000_000;
@@ -97,6 +100,7 @@ async function follow(abort: AbortSignal): Promise<boolean> {
       throw error;
     }
     liveState.value = "live";
+    heardAt.value = new Date();
     isConnected = true;
     since = list.next ?? since;
     if (list.changes.length > 0) {

@@ -3,8 +3,9 @@
 /** A list that is read page by page. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, type Params } from "../api/client";
+import { get, OfflineError, type Params } from "../api/client";
 import { merged, type Page } from "../lib/merge";
+import { liveState } from "./live";
 import { Refresher } from "./refresher";
 
 export interface Paged<T> {
@@ -59,7 +60,11 @@ export function usePages<D, T>(path: string, params: Params, pick: (document: D)
         pages.current = Math.max(1, pages.current);
         setState((old) => ({ ...(old.key === key && old.pages > 1 && identity !== undefined ? merged(old, page, identity) : page), key, pages: pages.current, error: null, loading: false }));
       } catch (error) {
-        if (!signal.aborted) setState({ key, items: [], next: null, pages: 0, error, loading: false });
+        if (signal.aborted) return;
+        // A service that does not respond for a while takes nothing away that was read; the header says that it is offline.
+        setState((old) =>
+          old.key === key && old.items.length > 0 && error instanceof OfflineError ? { ...old, loading: false } : { key, items: [], next: null, pages: 0, error, loading: false },
+        );
       }
     });
     refresher.current = reading;
@@ -73,6 +78,12 @@ export function usePages<D, T>(path: string, params: Params, pick: (document: D)
   }, [key, every]);
 
   useEffect(() => refresher.current?.ask(), [refresh]);
+  const failed = useRef(false);
+  failed.current = state.error instanceof OfflineError;
+  const responds = liveState.value !== "offline";
+  useEffect(() => {
+    if (responds && failed.current) refresher.current?.askNow();
+  }, [responds]);
 
   const more = (): void => {
     if (state.next === null || pages.current === 0) return;

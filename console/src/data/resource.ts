@@ -3,8 +3,8 @@
 /** A hook for one document of the API: loading, value, error; read again when its parameters or the revision change. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, type Params } from "../api/client";
-import { asOf, moment } from "./live";
+import { get, OfflineError, type Params } from "../api/client";
+import { asOf, liveState, moment } from "./live";
 import { Refresher } from "./refresher";
 
 export interface Loaded<T> {
@@ -47,7 +47,9 @@ export function useDocument<T>(path: string | null, params: Params = {}, options
         const value = await get<T>(path, sent, { signal });
         if (!signal.aborted) setState({ key, value, error: null, loading: false });
       } catch (error) {
-        if (!signal.aborted) setState({ key, value: null, error, loading: false });
+        if (signal.aborted) return;
+        // A service that does not respond for a while takes nothing away that was read; the header says that it is offline.
+        setState((old) => (old.key === key && old.value !== null && error instanceof OfflineError ? { ...old, loading: false } : { key, value: null, error, loading: false }));
       }
     });
     refresher.current = reading;
@@ -58,6 +60,13 @@ export function useDocument<T>(path: string | null, params: Params = {}, options
   }, [key, every]);
 
   useEffect(() => refresher.current?.ask(), [refresh]);
+
+  const failed = useRef(false);
+  failed.current = state.error instanceof OfflineError;
+  const responds = liveState.value !== "offline";
+  useEffect(() => {
+    if (responds && failed.current) refresher.current?.askNow();
+  }, [responds]);
 
   const reload = (): void => refresher.current?.askNow();
   if (state.key !== key) return { value: null, error: null, loading: path !== null, reload };

@@ -5,7 +5,7 @@
 import type { Change, ChangedConsumer, ChangedProvider, ConsumerState } from "../api/types";
 import { allocationDeltas } from "../data/fleet";
 import { shortId } from "./names";
-import { amount, compareClasses, plural } from "./units";
+import { amount, compareClasses, exactAmount, plural } from "./units";
 
 /** Uuids of a page's consumer or providers: of a change of many, those are told about. */
 export type Focus = ReadonlySet<string>;
@@ -132,7 +132,7 @@ export function changeSentence(change: Change, focus?: Focus): string {
     const members = [...new Set(change.providers.flatMap(({ before, after }) => changedMembers(before, after)))];
     return `${firstOf(change.providers.map(({ name, uuid }) => name ?? shortId(uuid)))}: ${members.join(", ")}`;
   }
-  return change.names.map(({ before, after }) => (before !== null && after !== null ? `${before} to ${after}` : (after ?? before ?? ""))).join(", ");
+  return firstOf(change.names.map(({ before, after }) => (before !== null && after !== null ? `${before} to ${after}` : (after ?? before ?? ""))), 6);
 }
 
 function changedMembers(before: ChangedProvider["before"], after: ChangedProvider["after"]): string[] {
@@ -201,12 +201,13 @@ export function providerDifferences({ before, after }: ChangedProvider): Differe
     const now = after?.inventories?.[name] ?? null;
     if (old === null || now === null) {
       const state = old ?? now;
-      const text = state === null ? null : `total ${state.total}, reserved ${state.reserved}, ratio ${state.allocation_ratio}`;
+      const text = state === null ? null : `total ${exactAmount(name, state.total)}, reserved ${exactAmount(name, state.reserved)}, ratio ${state.allocation_ratio}`;
       found.push({ what: name, before: old === null ? null : text, after: now === null ? null : text });
       continue;
     }
     for (const member of ["total", "reserved", "allocation_ratio", "min_unit", "max_unit", "step_size"] as const) {
-      scalar(`${name} ${member}`, old[member], now[member]);
+      if (member === "allocation_ratio") scalar(`${name} ${member}`, old[member], now[member]);
+      else if (old[member] !== now[member]) found.push({ what: `${name} ${member}`, before: exactAmount(name, old[member]), after: exactAmount(name, now[member]) });
     }
   }
   found.push(...listDifference("traits", before?.traits, after?.traits));
@@ -227,7 +228,9 @@ export function consumerDifferences({ before, after }: ChangedConsumer): Differe
     const name = now?.name ?? old?.name ?? shortId(uuid);
     const classes = new Set([...Object.keys(old?.resources ?? {}), ...Object.keys(now?.resources ?? {})]);
     for (const resourceClass of [...classes].sort(compareClasses)) {
-      scalar(`${name} ${resourceClass}`, old?.resources[resourceClass], now?.resources[resourceClass]);
+      const [held, holds] = [old?.resources[resourceClass], now?.resources[resourceClass]];
+      const text = (value: number | undefined): string | null => (value === undefined ? null : exactAmount(resourceClass, value));
+      if (held !== holds) found.push({ what: `${name} ${resourceClass}`, before: text(held), after: text(holds) });
     }
   }
   scalar("project", before?.project, after?.project);

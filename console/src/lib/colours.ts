@@ -25,18 +25,18 @@ const STOPS: Readonly<Record<Theme, Readonly<Record<"load" | "fit", readonly Rgb
 
 export const OVER_COLOUR: Readonly<Record<Theme, string>> = { light: "#cf3f22", dark: "#ff7553" };
 
-function mix(stops: readonly Rgb[], share: number): string {
+function mix(stops: readonly Rgb[], share: number): Rgb {
   const place = share * (stops.length - 1);
   const low = stops[Math.floor(place)] ?? [0, 0, 0];
   const high = stops[Math.ceil(place)] ?? low;
   const part = place - Math.floor(place);
   const channel = (index: 0 | 1 | 2): number => Math.round(low[index] + (high[index] - low[index]) * part);
-  return `rgb(${channel(0)} ${channel(1)} ${channel(2)})`;
+  return [channel(0), channel(1), channel(2)];
 }
 
 export function scaleColours(theme: Theme, scale: "load" | "fit"): string[] {
   const stops = STOPS[theme][scale];
-  return Array.from({ length: STEPS }, (_, step) => mix(stops, step / (STEPS - 1)));
+  return Array.from({ length: STEPS }, (_, step) => `rgb(${mix(stops, step / (STEPS - 1)).join(" ")})`);
 }
 
 /** The step of a share of the capacity: the first is exactly nothing, the last exactly full. */
@@ -55,7 +55,19 @@ export function countStep(count: number, most: number): number {
   return 1 + Math.round((Math.log(count) / Math.log(most)) * (STEPS - 2));
 }
 
-/** Whether text on a step must be light. */
-export function isDarkStep(theme: Theme, step: number): boolean {
-  return theme === "light" ? step >= STEPS / 2 : step < STEPS / 2 && step !== OVER;
+/** The colours of text on cells. */
+export const ON_DARK = "#ffffff";
+export const ON_LIGHT = "#0d1b26";
+const LUMINANCE_ON_LIGHT = 0.0105;
+
+/** Relative luminance, as WCAG 2 defines it. */
+function luminance([red, green, blue]: Rgb): number {
+  const linear = (channel: number): number => (channel <= 10 ? channel / 255 / 12.92 : ((channel / 255 + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+}
+
+/** Whether light text has more contrast on a step than dark text. */
+export function isDarkStep(theme: Theme, scale: "load" | "fit", step: number): boolean {
+  const below = luminance(mix(STOPS[theme][scale], step / (STEPS - 1))) + 0.05;
+  return 1.05 / below > below / (LUMINANCE_ON_LIGHT + 0.05);
 }

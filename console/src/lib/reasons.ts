@@ -55,6 +55,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   same_subtree: "not in one subtree",
   rules_together: "the rules exclude each other",
   unknown: "not found out in time",
+  no_hosts: "there are no hosts",
 };
 
 export function failureWords(reason: string): string {

@@ -22,13 +22,13 @@ function rank(name: string, wanted: string): number {
   return lower.includes(wanted) ? 2 : 3;
 }
 
-/** The names that contain a text: equal ones first, then those that begin with it. */
-export function bestNames(names: Iterable<string>, text: string, most: number): string[] {
+/** The names that contain a text: the equal one first, then those that are in use, then those that begin with it. */
+export function bestNames(names: Iterable<string>, text: string, most: number, inUse: (name: string) => boolean = () => true): string[] {
   const wanted = text.toLowerCase();
   const found: [number, string][] = [];
   for (const name of names) {
     const place = rank(name, wanted);
-    if (place < 3) found.push([place, name]);
+    if (place < 3) found.push([place === 0 || inUse(name) ? place : place + 3, name]);
   }
   found.sort(([a, nameA], [b, nameB]) => a - b || nameA.length - nameB.length || (nameA < nameB ? -1 : 1));
   return found.slice(0, most).map(([, name]) => name);

@@ -70,6 +70,12 @@ export function raw(resourceClass: string, value: number): string {
   return `${resourceClass} ${String(value)}`;
 }
 
+/** An amount with the value of the API behind it, if that has another number: `64 GiB (65536)`. Two values never look equal. */
+export function exactAmount(resourceClass: string, value: number): string {
+  const text = amount(resourceClass, value);
+  return text.split(" ")[0]?.replaceAll(",", "") === String(value) ? text : `${text} (${value})`;
+}
+
 /** A share in percent: whole numbers, but never 100 % for something that is not full, nor 0 % for something in use. */
 export function percent(part: number, of: number): string {
   if (of <= 0) return part > 0 ? "over" : "–";

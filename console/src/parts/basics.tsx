@@ -195,7 +195,9 @@ export function Failure({ error, what, retry }: { error: unknown; what: string; 
       ? `You may not see ${what}`
       : status === 404
         ? `Not found: ${what}`
-        : error instanceof OfflineError
+        : status === 400
+          ? "The request is not valid"
+          : error instanceof OfflineError
           ? "The service does not respond"
           : `Could not read ${what}`;
   return (
@@ -203,13 +205,13 @@ export function Failure({ error, what, retry }: { error: unknown; what: string; 
       <Mark class="state-mark" />
       <p class="state-title">{title}</p>
       <div class="state-text">
-        <p>{messageOf(error)}</p>
+        <p>{error instanceof OfflineError ? "It is tried again until it responds." : messageOf(error)}</p>
         {error instanceof ApiError && error.requestId !== null ? (
           <p class="quiet">
             Status {error.status}, request <Id id={error.requestId} full />
           </p>
         ) : null}
-        {retry === undefined ? null : (
+        {retry === undefined || status === 400 ? null : (
           <button type="button" class="button" onClick={retry}>
             Try again
           </button>

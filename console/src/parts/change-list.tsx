@@ -3,7 +3,7 @@
 /** Changes, the newest first; a click shows before and after. */
 
 import { Fragment, type JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Change } from "../api/types";
 import { changeKind, changeSentence, consumerDifferences, isFocused, providerDifferences, revisionNumber, type Difference, type Focus } from "../lib/changes";
 import { consumerPath, projectPath, providerPath } from "../lib/paths";
@@ -11,10 +11,22 @@ import { absolute, clockTime, dayOf, parseTime } from "../lib/times";
 import { plural } from "../lib/units";
 import { Id, Link, Time } from "./basics";
 
-export function Changes({ changes, focus }: { changes: readonly Change[]; focus?: Focus }): JSX.Element {
+/** `onRead`: whether the viewer points at the list or has opened a change, so that rows should stay where they are. */
+export function Changes({ changes, focus, onRead }: { changes: readonly Change[]; focus?: Focus; onRead?: (reading: boolean) => void }): JSX.Element {
   const [open, setOpen] = useState<string | null>(null);
+  const [pointing, setPointing] = useState(false);
+  const reading = open !== null || pointing;
+  useEffect(() => onRead?.(reading), [reading, onRead]);
+  useEffect(() => () => onRead?.(false), [onRead]);
   return (
-    <ol class="changes" data-keys>
+    <ol
+      class="changes"
+      data-keys
+      onPointerEnter={(event) => setPointing(event.pointerType !== "touch")}
+      onPointerLeave={() => setPointing(false)}
+      onFocusIn={() => setPointing(true)}
+      onFocusOut={() => setPointing(false)}
+    >
       {changes.map((change, place) => (
         <Fragment key={change.revision}>
           {dayBefore(changes, place)}

@@ -12,6 +12,8 @@ interface Props {
   options: readonly string[];
   /** Something to show beside an option. */
   detail?: (option: string) => string;
+  /** Whether the cloud has it; those come first. */
+  inUse?: (option: string) => boolean;
   /** Take also what is not among the options. */
   free?: boolean;
   initial?: string;
@@ -21,7 +23,7 @@ interface Props {
 
 const MOST = 12;
 
-export function Combobox({ label, placeholder, options, detail, free = false, initial = "", class: name, onTake }: Props): JSX.Element {
+export function Combobox({ label, placeholder, options, detail, inUse, free = false, initial = "", class: name, onTake }: Props): JSX.Element {
   const id = useId();
   const [text, setText] = useState(initial);
   const [open, setOpen] = useState(false);
@@ -33,8 +35,8 @@ export function Combobox({ label, placeholder, options, detail, free = false, in
   }
   const matches = useMemo(() => {
     if (!open) return [];
-    return text.trim() === "" || text === initial ? options.slice(0, MOST) : bestNames(options, text.trim(), MOST);
-  }, [open, text, initial, options]);
+    return text.trim() === "" || text === initial ? options.slice(0, MOST) : bestNames(options, text.trim(), MOST, inUse);
+  }, [open, text, initial, options, inUse]);
   const take = (value: string | undefined): void => {
     if (value === undefined || value === "") return;
     setOpen(false);
@@ -80,7 +82,8 @@ export function Combobox({ label, placeholder, options, detail, free = false, in
         }}
       />
       {open && matches.length > 0 ? (
-        <ul id={`${id}-list`} role="listbox" aria-label={label} class="combobox-list">
+        // A list that scrolls would be a stop of the Tab key, and vanish with the focus.
+        <ul id={`${id}-list`} role="listbox" aria-label={label} class="combobox-list" tabIndex={-1}>
           {matches.map((option, place) => (
             <li
               key={option}

@@ -32,7 +32,7 @@ export function ConsumerTable({ consumers, of, showProject = true }: { consumers
                   <Id id={consumer.project} to={projectPath(consumer.project)} />
                 </td>
               ) : null}
-              <td>
+              <td class="holds">
                 {Object.entries(consumer.allocations)
                   .filter(([uuid]) => of === undefined || uuid === of)
                   .map(([uuid, { name, resources }]) => (

@@ -5,7 +5,7 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Host } from "../data/fleet";
-import { ABSENT, isDarkStep, OVER, OVER_COLOUR, scaleColours } from "../lib/colours";
+import { ABSENT, isDarkStep, ON_DARK, ON_LIGHT, OVER, OVER_COLOUR, scaleColours, STEPS } from "../lib/colours";
 import { cellAt, cellBox, gridOf, gutterStep, moved, shortened, tilesOf, type CellSize, type Grid, type Tile } from "../lib/layout";
 import type { Theme } from "../lib/theme";
 
@@ -51,8 +51,9 @@ interface Ink {
   absent: string;
   text: string;
   quiet: string;
-  onDark: string;
-  onLight: string;
+  absentText: string;
+  /** The colour of text on each step. */
+  onSteps: string[];
   notch: string;
 }
 
@@ -64,8 +65,8 @@ function inkOf(theme: Theme, scale: "load" | "fit"): Ink {
     absent: dark ? "#2a3a45" : "#d3cdc0",
     text: dark ? "#e6ecef" : "#14222e",
     quiet: dark ? "#8b9ba6" : "#66747f",
-    onDark: "#ffffff",
-    onLight: "#0d1b26",
+    absentText: dark ? "#8b9ba6" : "#53616c",
+    onSteps: Array.from({ length: STEPS }, (_, step) => (isDarkStep(theme, scale, step) ? ON_DARK : ON_LIGHT)),
     notch: dark ? "#0c151c" : "#fbfaf6",
   };
 }
@@ -273,7 +274,8 @@ function drawTile(
     context.fillStyle = ink.quiet;
     const every = gutterStep(cell.height);
     const characters = Math.floor((gutter - 14) / 6);
-    for (let row = 0; row < tile.rows; row += every) {
+    // The same rows as if there were one tile: names of two tiles do not touch.
+    for (let row = (every - (tile.firstRow % every)) % every; row < tile.rows; row += every) {
       const host = hosts[first + row * columns];
       if (host !== undefined) context.fillText(shortened(host.name, characters), 0, Math.max(7, row * cell.height + height / 2));
     }
@@ -327,8 +329,7 @@ function drawNamed(
   context.roundRect(x, y, width, height, 3);
   context.fill();
   context.globalAlpha = 1;
-  const dark = step === OVER ? theme === "light" : step !== ABSENT && isDarkStep(theme, step);
-  context.fillStyle = step === ABSENT ? ink.quiet : dark ? ink.onDark : ink.onLight;
+  context.fillStyle = step === ABSENT ? ink.absentText : (ink.onSteps[step] ?? (theme === "light" ? ON_DARK : ON_LIGHT));
   if (step !== ABSENT && share > 0) {
     context.globalAlpha = 0.55;
     context.fillRect(x + 8, y + height - 6, (width - 16) * Math.min(1, share), 2);

@@ -11,13 +11,13 @@ export interface BarLoad {
   reserved?: number;
 }
 
-/** Allocated, free and reserved of a class, with the line that no load may pass. `part` of what is allocated is marked, from the left. */
+/** Allocated, free and reserved of a class, with a line at the capacity. `part` of what is allocated is marked, from the left. */
 export function LoadBar({ of, load, size = "small", part = 0 }: { of: string; load: BarLoad; size?: "small" | "large"; part?: number }): JSX.Element {
   const parts = barParts(load);
   const text =
     `${of}: ${percent(load.used, load.capacity)} allocated, ` +
     `${amount(of, load.used)} of ${amount(of, load.capacity)} (${load.used} of ${load.capacity})` +
-    (load.used > load.capacity ? ", past the line" : "");
+    (load.used > load.capacity ? ", over-full" : "");
   return (
     <span class={`loadbar ${size}`} role="img" aria-label={text} title={text}>
       <span class="loadbar-track">

@@ -3,7 +3,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { ownProjectOnly } from "../api/client";
-import { signedIn } from "../api/session";
+import { sessionInfo, signedIn } from "../api/session";
 import { Link } from "./basics";
 
 export type PageState = "loading" | "ready" | "empty" | "error";
@@ -26,14 +26,16 @@ export function Page({
   actions?: ComponentChildren;
   children: ComponentChildren;
 }): JSX.Element {
+  // The name of the cloud tells the tabs of several clouds apart.
+  const cloud = sessionInfo.value?.name;
   useEffect(() => {
-    document.title = `${title} · Plimsoll`;
-  }, [title]);
+    document.title = `${title}${cloud ? ` · ${cloud}` : ""} · Plimsoll`;
+  }, [title, cloud]);
   return (
     <main id="main" data-view={view} data-state={state} tabIndex={-1} aria-busy={state === "loading"}>
       <div class="page-head">
         <div class="page-title">
-          <h1>{heading ?? title}</h1>
+          <h1 tabIndex={-1}>{heading ?? title}</h1>
           {subtitle === undefined ? null : <p class="subtitle">{subtitle}</p>}
         </div>
         {actions === undefined ? null : <div class="page-actions">{actions}</div>}

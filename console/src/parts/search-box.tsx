@@ -93,7 +93,7 @@ export function SearchBox(): JSX.Element {
       />
       <kbd aria-hidden="true">/</kbd>
       {visible ? (
-        <ul id="search-hits" class="search-hits" role="listbox" aria-label="Results">
+        <ul id="search-hits" class="search-hits" role="listbox" aria-label="Results" tabIndex={-1}>
           {hits.map((hit, place) => (
             <li
               key={`${hit.kind} ${hit.to}`}

@@ -22,6 +22,7 @@ function SignInDialog({ reason }: { reason: string }): JSX.Element {
   const domain = sessionInfo.value?.default_domain ?? "Default";
   useEffect(() => {
     dialog.current?.showModal();
+    dialog.current?.querySelector<HTMLInputElement>("input[name=user]")?.focus();
   }, []);
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
@@ -52,7 +53,10 @@ function SignInDialog({ reason }: { reason: string }): JSX.Element {
     <dialog ref={dialog} class="sign-in" aria-labelledby="sign-in-title" onCancel={(event) => event.preventDefault()}>
       <form onSubmit={submit}>
         <Mark class="state-mark" />
-        <h1 id="sign-in-title">Sign in to Plimsoll</h1>
+        <div>
+          <h1 id="sign-in-title">Sign in to Plimsoll</h1>
+          {sessionInfo.value?.name ? <p class="quiet">{sessionInfo.value.name}</p> : null}
+        </div>
         {reason === "" ? null : <p class="notice">{reason} Sign in again; the page stays as it is.</p>}
         <Segmented
           label="With"

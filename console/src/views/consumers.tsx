@@ -48,7 +48,7 @@ export function ConsumersView(): JSX.Element {
   const names = fleet.value?.hosts.map((host) => host.name) ?? [];
   const typeOptions: (readonly [string, string])[] = [
     ["", "any"],
-    ...(types.value?.groups ?? []).map(({ group }) => [group ?? "unknown", group ?? "without a type"] as const),
+    ...(types.value?.groups ?? []).map(({ group }) => [group ?? "unknown", group ?? "no type"] as const),
   ];
   const state = pages.error !== null ? "error" : pages.items.length > 0 ? "ready" : pages.loading ? "loading" : "empty";
   return (

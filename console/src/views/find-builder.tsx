@@ -18,6 +18,7 @@ interface Names {
   aggregates: readonly string[];
   providers: readonly string[];
   hostsOf: (kind: "trait" | "aggregate", name: string) => string;
+  isOnHost: (trait: string) => boolean;
 }
 
 let allTraits: Promise<string[]> | null = null;
@@ -49,6 +50,7 @@ export function useNames(fleet: Fleet | null): Names {
       traits: [...new Set([...inUse, ...traits])],
       aggregates: [...aggregateHosts.keys()].sort(),
       providers: [...(fleet?.hosts ?? [])].map((host) => host.name),
+      isOnHost: (trait) => traitHosts.has(trait),
       hostsOf: (kind, name) => {
         const count = (kind === "trait" ? traitHosts : aggregateHosts).get(name) ?? 0;
         return count === 0 ? "on no host" : plural(count, "host");
@@ -225,6 +227,7 @@ function GroupEditor({
           placeholder="Add a trait"
           options={names.traits}
           detail={(name) => names.hostsOf("trait", name)}
+          inUse={names.isOnHost}
           free
           onTake={(name) => onChange({ ...group, traits: [...group.traits, conditionFrom(name)] })}
         />

@@ -51,7 +51,6 @@ export function CandidateList({ candidates, query, total }: { candidates: Loaded
   const summaries = candidates.value?.provider_summaries ?? {};
   const received = candidates.value?.allocation_requests.length ?? 0;
   const name = (uuid: string): string => fleet.value?.providers.get(uuid)?.name ?? shortId(uuid);
-  const detailed = query.groups.length > 1 || list.some(({ candidates: each }) => each.some(({ allocations }) => Object.keys(allocations).length > 1));
   return (
     <section class="panel" aria-labelledby="candidates-title">
       <div class="panel-head">
@@ -73,19 +72,22 @@ export function CandidateList({ candidates, query, total }: { candidates: Loaded
       ) : (
         <>
           <ul class="candidates" data-keys>
-            {list.slice(0, all ? undefined : FIRST).map(({ root, candidates: each }) => (
-              <li key={root}>
-                <div class="candidate-host">
-                  <Link to={providerPath(root)}>{name(root)}</Link>
-                  {each.length > 1 ? (
-                    <span class="quiet">{number(each.length)} ways</span>
-                  ) : detailed ? null : (
-                    <span class="quiet leaves">leaves {leavesOf(each[0], summaries)}</span>
-                  )}
-                </div>
-                {detailed ? <Ways candidates={each} name={name} /> : null}
-              </li>
-            ))}
+            {list.slice(0, all ? undefined : FIRST).map(({ root, candidates: each }) => {
+              const detailed = query.groups.length > 1 || each.length > 1 || !isOfOne(each[0], root);
+              return (
+                <li key={root}>
+                  <div class="candidate-host">
+                    <Link to={providerPath(root)}>{name(root)}</Link>
+                    {each.length > 1 ? (
+                      <span class="quiet">{number(each.length)} ways</span>
+                    ) : detailed ? null : (
+                      <span class="quiet leaves">leaves {leavesOf(each[0], summaries)}</span>
+                    )}
+                  </div>
+                  {detailed ? <Ways candidates={each} name={name} /> : null}
+                </li>
+              );
+            })}
           </ul>
           {list.length > FIRST ? (
             <button type="button" class="link-button" onClick={() => setAll(!all)}>
@@ -96,6 +98,11 @@ export function CandidateList({ candidates, query, total }: { candidates: Loaded
       )}
     </section>
   );
+}
+
+/** Whether everything is of this provider: its name needs no second line. */
+function isOfOne(candidate: Candidate | undefined, uuid: string): boolean {
+  return Object.keys(candidate?.allocations ?? {}).every((each) => each === uuid);
 }
 
 /** What is free on the one provider of a candidate after it is claimed. */

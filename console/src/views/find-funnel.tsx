@@ -10,6 +10,7 @@ import { useDocument } from "../data/resource";
 import { useParams } from "../lib/navigation";
 import { providerPath } from "../lib/paths";
 import { reasonWords } from "../lib/reasons";
+import { breakable } from "../parts/breakable";
 import { amount, number, plural } from "../lib/units";
 import { Failure, Link, Loading } from "../parts/basics";
 import { Words } from "../parts/words";
@@ -47,7 +48,7 @@ export function Funnel({ explanation, params }: { explanation: Explanation; para
               Lost
             </th>
             <th scope="col" class="figure" title="Hosts that would have candidates without this clause alone">
-              Sole
+              Sole obstacle
             </th>
             <th scope="col" class="figure overlap" title="The clause that fails at the most of the same hosts">
               Overlap
@@ -108,7 +109,7 @@ function ClauseRow({
         <td class="clause-number">{clause.number}</td>
         <td class="clause">
           <button type="button" class="clause-button" aria-expanded={open} disabled={lost === 0} onClick={onToggle}>
-            <code>{clause.asked}</code>
+            <code>{breakable(clause.asked)}</code>
             <span class="quiet">
               {reasonWords(clause.reason)}
               {clause.group === null || clause.group === "" ? "" : `, group ${clause.group}`}

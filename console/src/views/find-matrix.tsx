@@ -9,6 +9,7 @@ import { providerPath } from "../lib/paths";
 import { reasonWords } from "../lib/reasons";
 import { number, plural } from "../lib/units";
 import { Link } from "../parts/basics";
+import { breakable } from "../parts/breakable";
 import { Words } from "../parts/words";
 
 const FIRST = 12;
@@ -34,7 +35,7 @@ export function NearMisses({ explanation }: { explanation: Explanation }): JSX.E
               {columns.map((clause) => (
                 <th key={clause.number} scope="col" title={`${clause.asked}: ${reasonWords(clause.reason)}`}>
                   <span class="matrix-number">#{clause.number}</span>
-                  <small class="matrix-asked">{clause.resource_class ?? clause.asked.split("=")[1] ?? ""}</small>
+                  <small class="matrix-asked">{breakable(clause.resource_class ?? clause.asked.split("=")[1] ?? "")}</small>
                   <small>{reasonWords(clause.reason)}</small>
                 </th>
               ))}
@@ -61,7 +62,11 @@ export function NearMisses({ explanation }: { explanation: Explanation }): JSX.E
                     );
                   })}
                   <td class="matrix-why">
-                    <Words text={host.obstacles.map(({ text }) => text).join("; ")} />
+                    {[...new Set(host.obstacles.map(({ text }) => text))].map((text) => (
+                      <div key={text}>
+                        <Words text={text} />
+                      </div>
+                    ))}
                   </td>
                 </tr>
               );

@@ -57,7 +57,7 @@ export function FindView(): JSX.Element {
         <Begin />
       ) : explanation.error !== null ? (
         <section class="panel">
-          <Failure error={explanation.error} what="an answer to this query" retry={explanation.reload} />
+          <Failure error={explanation.error} what="the candidates of this query" retry={explanation.reload} />
         </section>
       ) : explanation.value === null ? (
         <section class="panel">
@@ -80,7 +80,7 @@ const EXAMPLES: readonly (readonly [title: string, query: string])[] = [
 function Begin(): JSX.Element {
   return (
     <Empty title="Ask for something">
-      <p>Add resource classes, traits and aggregates above, or paste a query. To begin with:</p>
+      <p>Add resource classes, traits and aggregates above, or paste a query. Examples:</p>
       <ul class="begin">
         {EXAMPLES.map(([title, query]) => (
           <li key={query}>

@@ -23,7 +23,7 @@ const MOST = 200;
 const TEXTS: Readonly<Record<Kind, { title: string; none: string; about: string }>> = {
   over: {
     title: "Over-full",
-    none: "No host is past its line.",
+    none: "No host is over-full.",
     about: "More is allocated than the capacity: the inventory was reduced below its use, or another program wrote to the database.",
   },
   nearly: { title: "Nearly full", none: "No host has more than 90 % of a class allocated.", about: "At least 90 % of some class is allocated." },
@@ -125,8 +125,10 @@ function FindingRow({ finding, kind }: { finding: Finding; kind: Kind }): JSX.El
       <Link to={providerPath(host.uuid)} class="finding">
         <span class="finding-name">{host.name}</span>
         <span class="finding-share">{kind === "fragmented" ? "" : percent(load.used, load.capacity)}</span>
-        <span class="finding-class">{resourceClass}</span>
-        <span class="finding-figures">{figures}</span>
+        <span class="finding-line">
+          <span>{resourceClass}</span>
+          <span>{figures}</span>
+        </span>
         <LoadBar of={resourceClass} load={load} />
       </Link>
     </li>
@@ -140,7 +142,7 @@ function EmptyRow({ host }: { host: Host }): JSX.Element {
       <Link to={providerPath(host.uuid)} class="finding plain">
         <span class="finding-name">{host.name}</span>
         <span class="finding-share">{host.members.length > 1 ? plural(host.members.length, "provider") : ""}</span>
-        <span class="finding-figures wide">{classes.map(([name, load]) => amountOf(name, load.capacity)).join(" · ")}</span>
+        <span class="finding-line">{classes.map(([name, load]) => amountOf(name, load.capacity)).join(" · ")}</span>
       </Link>
     </li>
   );

@@ -105,7 +105,7 @@ export function FleetMap({ fleet }: { fleet: Fleet }): JSX.Element {
     <section class="panel map" aria-labelledby="map-title">
       <div class="panel-head">
         <h2 id="map-title">Hosts</h2>
-        <Legend colour={colour} most={most} />
+        <Legend colour={colour} most={most} named={cell.named} />
       </div>
       <div class="controls">
         <Select
@@ -197,27 +197,33 @@ function useWidth(): readonly [(element: HTMLDivElement | null) => void, number]
   return [ref, width];
 }
 
-function Legend({ colour, most }: { colour: string; most: number }): JSX.Element {
+function Legend({ colour, most, named }: { colour: string; most: number; named: boolean }): JSX.Element {
   const colours = scaleColours(theme.value, colour === FIT ? "fit" : "load");
   return (
     <div class="legend">
-      <span>{colour === FIT ? "none" : "empty"}</span>
-      <span class="legend-scale" aria-hidden="true">
-        {colours.map((each) => (
-          <i key={each} style={{ background: each }} />
-        ))}
+      <span class="legend-item">
+        {colour === FIT ? "none" : "empty"}
+        <span class="legend-scale" aria-hidden="true">
+          {colours.map((each) => (
+            <i key={each} style={{ background: each }} />
+          ))}
+        </span>
+        {colour === FIT ? `${number(most)} fit` : "full"}
       </span>
-      <span>{colour === FIT ? `${number(most)} fit` : "full"}</span>
       {colour === FIT ? null : (
-        <>
+        <span class="legend-item">
           <i class="legend-key" aria-hidden="true" style={{ background: OVER_COLOUR[theme.value] }} />
-          <span>past the line</span>
-        </>
+          over-full
+        </span>
       )}
-      <i class="legend-key absent" aria-hidden="true" />
-      <span>none of it</span>
-      <i class="legend-key notch" aria-hidden="true" />
-      <span>disabled</span>
+      <span class="legend-item">
+        <i class={named ? "legend-key absent named" : "legend-key absent"} aria-hidden="true" />
+        {colour === FIT ? "lacks a class" : `no ${colour}`}
+      </span>
+      <span class="legend-item">
+        <i class="legend-key notch" aria-hidden="true" />
+        disabled
+      </span>
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { findingsOf } from "../data/findings";
 import { SHARES, sumOf, type ClassLoad, type Fleet, type Load } from "../data/fleet";
 import { fleet, fleetError } from "../data/live";
 import { number, percent, plural } from "../lib/units";
+import { useNarrow } from "../lib/wide";
 import { Amount, Empty, Failure, Loading } from "../parts/basics";
 import { LoadBar } from "../parts/loadbar";
 import { Page } from "../parts/page";
@@ -66,10 +67,13 @@ const FEW_HOSTS = 64;
 
 /** The classes that are shown before the viewer asks for all. */
 const FIRST_CLASSES = 8;
+/** On a phone a class takes several lines. */
+const FIRST_CLASSES_NARROW = 4;
 
 function ClassTable({ fleet: current, totals, stranded }: { fleet: Fleet; totals: Load; stranded: Map<string, number> }): JSX.Element {
   const [all, setAll] = useState(false);
-  const shown = all ? current.classes : current.classes.slice(0, FIRST_CLASSES);
+  const first = useNarrow() ? FIRST_CLASSES_NARROW : FIRST_CLASSES;
+  const shown = all ? current.classes : current.classes.slice(0, first);
   return (
     <div class="panel load-panel">
       <table class="load-table">
@@ -83,7 +87,7 @@ function ClassTable({ fleet: current, totals, stranded }: { fleet: Fleet; totals
                 <i class="free" />
                 free
                 <i class="limit" />
-                the line
+                capacity
                 <i class="reserved" />
                 reserved
               </span>
@@ -107,7 +111,7 @@ function ClassTable({ fleet: current, totals, stranded }: { fleet: Fleet; totals
           ))}
         </tbody>
       </table>
-      {current.classes.length > FIRST_CLASSES ? (
+      {current.classes.length > first ? (
         <button type="button" class="link-button" onClick={() => setAll(!all)}>
           {all ? "Show fewer classes" : `Show all ${current.classes.length} classes`}
         </button>
@@ -125,7 +129,11 @@ function ClassRow({ name, load, stranded }: { name: string; load: ClassLoad | un
         <span class="class-name" title={name}>
           {name}
         </span>
-        {load.overfull > 0 ? <span class="over-chip">{number(load.overfull)} past the line</span> : null}
+        {load.overfull > 0 ? (
+          <span class="over-chip" title="More of it is allocated than the capacity">
+            {plural(load.overfull, "provider")} over-full
+          </span>
+        ) : null}
       </th>
       <td class="load-bar-cell">
         <LoadBar of={name} load={load} size="large" />

@@ -3,6 +3,7 @@
 /** The stream of changes, the newest first, with filters; new ones appear as they are committed. */
 
 import type { JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
 import { fleet, headRevision, liveState, moment } from "../data/live";
 import { usePages } from "../data/pages";
 import { OPERATION_NAMES, operationWords, revisionEpoch, revisionNumber } from "../lib/changes";
@@ -48,9 +49,15 @@ export function HistoryView(): JSX.Element {
   const last = isRevision ? revisionNumber(at) : 0;
   const before = isRevision && last < (revisionNumber(headRevision.value) || Infinity) ? `${revisionEpoch(at)}:${last + 1}` : null;
   const to = at !== null && !isRevision ? at : null;
+  // Rows that move away below the pointer cannot be read or clicked.
+  const [reading, setReading] = useState(false);
+  const head = at === null ? headRevision.value : "";
+  const shown = useRef(head);
+  if (!reading || at !== null) shown.current = head;
+  const newer = reading && at === null ? revisionNumber(head) - revisionNumber(shown.current) : 0;
   const pages = usePages("plimsoll/v1/changes", { ...filters, before, to, limit: 100 }, pickChanges, {
     cursor: "before",
-    refresh: at === null ? headRevision.value : "",
+    refresh: shown.current,
     every: 700,
     identity: changeIdentity,
   });
@@ -109,7 +116,12 @@ export function HistoryView(): JSX.Element {
           </Empty>
         ) : (
           <>
-            <Changes changes={pages.items} />
+            {at !== null || liveState.value !== "live" ? null : (
+              <p class="quiet about">
+                {newer > 0 ? `Held while you read: ${plural(newer, "newer change")} in the cloud` : "Following live"}
+              </p>
+            )}
+            <Changes changes={pages.items} onRead={setReading} />
             <p class="list-foot">
               <span class="quiet">
                 {plural(pages.items.length, "change")}

@@ -15,6 +15,7 @@ import { decoded, projectPath } from "../lib/paths";
 import { compareClasses, number, plural } from "../lib/units";
 import { Amount, Count, Empty, Failure, Id, Link, Loading, Segmented } from "../parts/basics";
 import { ConsumerTable } from "../parts/consumer-table";
+import { breakable } from "../parts/breakable";
 import { Crumb, OwnProjectNotice, Page } from "../parts/page";
 import { pickConsumers } from "./consumers";
 
@@ -146,13 +147,8 @@ function UsageTable({ groups, by, sort, onSort }: { groups: readonly ConsumerGro
   );
 }
 
-/** A long name of a class may be broken after its underscores. */
-function breakable(name: string): (string | JSX.Element)[] {
-  return name.split(/(?<=_)/).flatMap((piece, place) => (place === 0 ? [piece] : [<wbr key={place} />, piece]));
-}
-
 function GroupName({ by, group }: { by: By; group: string | null }): JSX.Element {
-  if (group === null) return <Link to="/consumers?type=unknown">without a type</Link>;
+  if (group === null) return <Link to="/consumers?type=unknown">no type</Link>;
   if (by === "consumer_type") return <Link to={`/consumers?type=${encodeURIComponent(group)}`}>{group}</Link>;
   return <Id id={group} to={by === "project" ? projectPath(group) : `/consumers?user=${encodeURIComponent(group)}`} />;
 }
@@ -160,6 +156,7 @@ function GroupName({ by, group }: { by: By; group: string | null }): JSX.Element
 export function ProjectView(): JSX.Element {
   const { id: encoded } = useRoute<{ id: string }>();
   const id = decoded(encoded);
+  const [params, setParams] = useParams();
   const usage = useDocument<ConsumerUsage>("plimsoll/v1/usage", { group_by: "consumer_type", project: id }, { refresh: headRevision.value, every: 5000 });
   const pages = usePages("plimsoll/v1/consumers", { project: id, limit: 100 }, pickConsumers, { refresh: headRevision.value, every: 5000 });
   const groups = usage.value?.groups ?? [];
@@ -196,7 +193,7 @@ export function ProjectView(): JSX.Element {
           ) : groups.length === 0 ? (
             <p class="quiet">Nothing is allocated to this project.</p>
           ) : (
-            <UsageTable groups={groups} by="consumer_type" sort="VCPU" onSort={() => undefined} />
+            <UsageTable groups={groups} by="consumer_type" sort={params.get("sort") ?? "VCPU"} onSort={(name) => setParams({ sort: name })} />
           )}
         </section>
         <section class="panel" aria-labelledby="consumers-title">

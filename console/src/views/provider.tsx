@@ -177,13 +177,22 @@ function InventoryRow({ name, inventory }: { name: string; inventory: Inventory 
         <div title="min_unit, max_unit and step_size of one claim">
           <dt>one claim</dt>
           <dd>
-            {amount(name, inventory.min_unit)} {inventory.max_unit >= NO_LIMIT ? "or more" : `to ${amount(name, inventory.max_unit)}`}
+            {claimLimits(name, inventory)}
             {inventory.step_size > 1 ? `, steps of ${amount(name, inventory.step_size)}` : ""}
           </dd>
         </div>
       </dl>
     </div>
   );
+}
+
+/** `1 to 128 cores`, `1 MiB or more`: the unit is written once if it is the same. */
+function claimLimits(name: string, { min_unit: least, max_unit: most }: Inventory): string {
+  const from = amount(name, least);
+  if (most >= NO_LIMIT) return `${from} or more`;
+  const to = amount(name, most);
+  const unit = / .*/.exec(to)?.[0] ?? "";
+  return `${from.replace(/ .*/, (own) => (own.replace(/s$/, "") === unit.replace(/s$/, "") ? "" : own))} to ${to}`;
 }
 
 function Fact({ label, of, value }: { label: string; of: string; value: number }): JSX.Element {
@@ -278,7 +287,7 @@ function ConsumersPanel({ provider, hasTree }: { provider: Provider; hasTree: bo
         <>
           <p class="quiet about">
             {plural(pages.items.length, "consumer")}
-            {pages.hasMore ? " so far" : ""}: {countsOf(pages.items.map(({ type }) => (type === "unknown" ? "without a type" : type)))}
+            {pages.hasMore ? " so far" : ""}: {countsOf(pages.items.map(({ type }) => (type === "unknown" ? "no type" : type)))}
           </p>
           <ul class="tags about">
             {ranked(pages.items.map(({ project }) => project))

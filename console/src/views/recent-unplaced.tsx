@@ -44,7 +44,7 @@ export function RecentUnplaced(): JSX.Element {
             <li key={`${entry.project} ${entry.query} ${entry.microversion}`}>
               <Link to={`/find?${entry.query}`}>
                 <span class="unplaced-line">
-                  <Verdict verdict={entry.verdict} /> <span title={entry.reason}>{failureWords(entry.reason) || entry.reason}</span>
+                  <Verdict verdict={entry.verdict} /> <span title={`The clause that alone excludes the most hosts: ${entry.reason}`}>{failureWords(entry.reason) || entry.reason}</span>
                   <span class="quiet">
                     {plural(entry.searches, "search", "searches")}, <Time at={entry.last_at} />
                   </span>

@@ -195,7 +195,7 @@ function Entry({ entry, open = false }: { entry: UnplacedSearch; open?: boolean 
         <summary>
           <span class="entry-head">
             <Verdict verdict={entry.verdict} />
-            <span class="entry-reason" title={entry.reason}>
+            <span class="entry-reason" title={`The clause that alone excludes the most hosts: ${entry.reason}`}>
               {failureWords(entry.reason) || entry.reason}
             </span>
             <span class="quiet">

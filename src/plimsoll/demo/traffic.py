@@ -23,6 +23,8 @@ from plimsoll.demo.writing import claim_body, search
 CANDIDATES = 200
 """Candidates of a search, one of which is chosen at random."""
 _WEIGHTS = {"boots": 40, "deletions": 38, "migrations": 15, "failed searches": 7}
+_MOST_DELETIONS_AHEAD = 5
+"""In a small cloud many boots find no host; without this limit, deletions would empty it."""
 _KINDS = ("cmp", "cmp", "cmp", "cmp", "mem", "pin", "gpu", "vdi", "net")
 
 
@@ -61,6 +63,8 @@ class Traffic:
     def act(self) -> None:
         """Do one action, chosen at random."""
         kind = self.source.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]
+        if kind == "deletions" and self.counts["deletions"] >= self.counts["boots"] + _MOST_DELETIONS_AHEAD:
+            kind = "boots"
         if kind == "failed searches":
             search(self.sender, self.source.choice(self.failing_queries), self.source)
             done = True

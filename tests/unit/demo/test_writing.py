@@ -74,3 +74,19 @@ def test_traffic_boots_deletes_and_moves(sender: Sender) -> None:
     assert {"boots", "deletions", "migrations", "failed searches"} <= set(traffic.counts)
     assert traffic.counts.total() == 80
     assert sender.require("GET", "/plimsoll/v1/usage")["revision"] != before
+
+
+def test_refused_boots_do_not_let_deletions_empty_the_cloud() -> None:
+    calls: list[str] = []
+    consumer = b'{"uuid": "a", "allocations": {"p": {"resources": {"VCPU": 1}}}, "generation": 1, "type": "INSTANCE"}'
+
+    def send(method: str, path: str, _body: bytes, _headers: dict[str, str]) -> tuple[int, bytes]:
+        calls.append(method)
+        if path.startswith("/plimsoll/v1/consumers"):
+            return 200, b'{"consumers": [%b]}' % consumer
+        return (204, b"") if method == "DELETE" else (200, b'{"allocation_requests": []}')
+
+    traffic = Traffic(Sender(send, "placement 1.37"), ["resources=VCPU:1"], {}, random.Random(7))
+    for _ in range(200):
+        traffic.act()
+    assert calls.count("DELETE") == 5
