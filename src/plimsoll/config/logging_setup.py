@@ -12,6 +12,7 @@ import contextlib
 import logging
 import os
 import re
+import sys
 import threading
 import time
 from collections import deque
@@ -209,7 +210,8 @@ class DeferredHandler(logging.Handler):
             return False
         if record.levelno > logging.INFO:
             self.flush()
-            return bool(self._target.handle(record))
+            self._write(record, self._target.handle)
+            return True
         try:
             self._lines.append(self._format_line(record))
         except Exception:
@@ -225,7 +227,18 @@ class DeferredHandler(logging.Handler):
         with self._target.lock or contextlib.nullcontext():
             lines = [self._lines.popleft() for _ in range(len(self._lines))]
             if lines:
-                self._target.emit(_FormattedLines("\n".join(lines)))
+                self._write(_FormattedLines("\n".join(lines)), self._target.emit)
+
+    def _write(self, record: logging.LogRecord, write: Callable[[logging.LogRecord], object]) -> None:
+        """Write to the target, or to the standard error output if its file cannot be opened: no request fails because of it.
+
+        logging handles errors of writing itself, but not those of opening a file again that was moved away.
+        """
+        try:
+            write(record)
+        except OSError as error:
+            with contextlib.suppress(Exception):
+                sys.stderr.write(f"The log cannot be written: {error}\n{self._target.format(record)}\n")
 
     def close(self) -> None:
         self.flush()
@@ -237,14 +250,14 @@ class DeferredHandler(logging.Handler):
             return
         with self._starting:
             if self._writer is None or not self._writer.is_alive():  # not started yet, or not in this process
-                self._writer = threading.Thread(target=self._write, name="log", daemon=True)
+                self._writer = threading.Thread(target=self._write_queued, name="log", daemon=True)
                 try:
                     self._writer.start()
                 except RuntimeError:  # no thread can be started: write in this one
                     self._has_lines.clear()
                     self.flush()
 
-    def _write(self) -> None:
+    def _write_queued(self) -> None:
         while self._has_lines.wait():
             time.sleep(FLUSH_INTERVAL)
             self._has_lines.clear()

@@ -5,8 +5,10 @@
 import json
 import logging
 import os
+import shutil
 import time
 from collections.abc import Iterator
+from logging.handlers import WatchedFileHandler
 from pathlib import Path
 
 import pytest
@@ -136,6 +138,24 @@ def test_a_warning_is_written_immediately_and_after_earlier_lines(
     handler.handle(line("first"))
     handler.handle(line("second", logging.WARNING))
     assert written(tmp_path) == ["first on deck", "second on deck"]
+
+
+def test_lines_go_to_the_standard_error_output_if_the_file_cannot_be_opened(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = tmp_path / "logs"
+    directory.mkdir()
+    handler = DeferredHandler(WatchedFileHandler(directory / "log"), logging.LogRecord.getMessage)
+    shutil.rmtree(directory)
+    handler.handle(line("first"))
+    handler.handle(line("second", logging.WARNING))
+    errors = capsys.readouterr().err.splitlines()
+    assert errors[1::2] == ["first on deck", "second on deck"]
+    assert all(each.startswith("The log cannot be written: [Errno 2]") for each in errors[::2])
+    directory.mkdir()
+    handler.handle(line("third"))
+    handler.close()
+    assert (directory / "log").read_text() == "third on deck\n"
 
 
 def test_close_writes_all_queued_lines(handler: DeferredHandler, tmp_path: Path) -> None:
