@@ -26,11 +26,11 @@ from plimsoll.runtime.base import Event, Runtime, TimeLimitExceeded
 
 T = TypeVar("T")
 
-YIELD_INTERVAL_SECONDS = 0.0003
+YIELD_INTERVAL_SECONDS = 0.0002
 """For which a long computation runs before it yields to other requests again."""
 FIRST_YIELD_SECONDS = 0.005
 """After which a computation yields for the first time: a batch of common size is decided without a switch."""
-BETWEEN_POLLS = 0.0002
+BETWEEN_POLLS = 0.0001
 """Seconds for which short steps run between two polls of the sockets. At least one step runs."""
 
 _SHORTEST_TIMER = 1e-6

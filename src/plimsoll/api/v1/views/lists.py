@@ -11,8 +11,8 @@ import orjson
 
 T = TypeVar("T")
 
-ITEMS_PER_PIECE = 64
-"""Items that are encoded and sent at a time: about 64 kB of providers."""
+ITEMS_PER_PIECE = 16
+"""Items that are encoded and sent at a time: about 16 kB of providers."""
 
 
 def encoded_batches(
