@@ -263,10 +263,7 @@ class Session:
     def _execute(self, sql: str, values: Sequence[Any] = ()) -> Result:
         if self.is_ended:
             raise SessionLost("the server has ended the session")
-        if self._was_aborted:
-            self._was_aborted = False
-            if sql != ROLLBACK:
-                raise Deadlock("the transaction was aborted")
+        self._check_not_aborted(sql)
         if sql == BEGIN_WRITE:
             self.in_write = True
         elif sql == ROLLBACK:
@@ -277,10 +274,17 @@ class Session:
             return self._run(sql, values)
         return Result([], None, -1, None)
 
+    def _check_not_aborted(self, sql: str) -> None:
+        if self._was_aborted:
+            self._was_aborted = False
+            if sql != ROLLBACK:
+                raise Deadlock("the transaction was aborted")
+
     def _run(self, sql: str, values: Sequence[Any]) -> Result:
         is_select = sql.lstrip().startswith("SELECT")
         if is_select:
             self._wait_until_applied()
+            self._check_not_aborted(sql)
         if sql.endswith(_FOR_UPDATE):
             self._lock()
             sql = sql.removesuffix(_FOR_UPDATE)
