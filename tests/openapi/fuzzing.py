@@ -59,8 +59,8 @@ V1_SEMANTIC_REFUSALS = (
     "GET /plimsoll/v1/usage",
 )
 """They name a class, trait or provider that does not exist, or have a cursor of no page, or of another history."""
-REJECTED = (400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 431)
-"""The statuses of a request that violates its schema. schemathesis does not expect 413 and 431, for very long ones."""
+REJECTED = (400, 401, 403, 404, 405, 406, 409, 410, 413, 414, 415, 431)
+"""The statuses of a request that violates its schema. schemathesis does not expect 413, 414 and 431, for very long ones."""
 
 
 SAMPLES = {

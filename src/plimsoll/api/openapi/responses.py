@@ -16,9 +16,9 @@ from plimsoll.api.placement.route import Route
 from plimsoll.http.problems import JSON
 from plimsoll.http.request_id import REQUEST_ID_HEADER
 
-_EARLY = (403, 406, 431, 503)
+_EARLY = (403, 406, 414, 431, 503)
 """Errors that can occur before the version is negotiated."""
-OF_EVERY_ROUTE = (400, 406, 431, 500, 503)
+OF_EVERY_ROUTE = (400, 406, 414, 431, 500, 503)
 """400 and 406: the header of the version, or the headers of the body, are malformed."""
 OF_EVERY_RULE = (401, 403)
 _NO_CONTENT = 204
