@@ -12,13 +12,14 @@ from sqlalchemy import text
 
 from plimsoll.domain.refusals import CapacityExceeded, Refusal, StaleConsumerGeneration
 from plimsoll.ledger import commit_retry
-from plimsoll.ledger.command import Command
+from plimsoll.ledger.batch import Batch
+from plimsoll.ledger.command import Command, Ticket
 from plimsoll.ledger.commit import Committer
 from plimsoll.service import allocations
 from plimsoll.service.placement import Placement
 from plimsoll.storage.database import Database
 from plimsoll.storage.errors import HeadMoved, Interrupted, OutcomeUnknown
-from plimsoll.storage.head import HEAD_GUARD
+from plimsoll.storage.head import HEAD_GUARD, Head
 from plimsoll.storage.sql import Statement
 from plimsoll.storage.transaction import Transaction
 from tests.ledger.conftest import ACTOR
@@ -112,6 +113,28 @@ def test_a_commit_that_may_still_arrive_has_no_known_outcome(
     with pytest.raises(outcome):
         placement.ledger.submit(Command("test", ACTOR, adds_provider("lost")))
     assert "lost" not in {each.name for each in placement.world().providers.values()}
+
+
+@pytest.mark.only_fast_paths  # without them the batch is decided again, after a full load: this database has no such head
+def test_a_refused_batch_does_not_replace_a_newer_snapshot(
+    placement: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a Galera cluster another node may write, and a reader may follow it, while this node has the head locked."""
+    host, decide = make_provider(placement, "host", VCPU=4), Batch.decide
+    current = placement.ledger._current
+
+    def decide_while_a_reader_follows(batch: Batch, tickets: Sequence[Ticket]) -> None:
+        decide(batch, tickets)
+        newest = current.newest
+        current.newest = newest.advanced([Head(newest.head.seq + 1, 1)], newest.world, set())
+
+    before = current.newest
+    monkeypatch.setattr(Batch, "decide", decide_while_a_reader_follows)
+    refused = allocations.claim(placement, ACTOR, [make_new_claim(host, VCPU=5)])
+    monkeypatch.undo()
+    assert isinstance(refused, CapacityExceeded)
+    assert current.newest.head.seq > before.head.seq
+    current.newest = before
 
 
 @pytest.mark.only_fast_paths

@@ -252,8 +252,18 @@ class Committer:
                     self._metrics.commit_done(mode, time.monotonic() - began)
             except OutcomeUnknown as fault:
                 raise CommitInDoubt(batch, fault) from fault
+            if self._has_newer(batch):
+                return
             self._current.publish(batch.snapshot, current_at)
             batch.cache_entries()
+
+    def _has_newer(self, batch: Batch) -> bool:
+        """True if a reader has published a newer snapshot than the one of a batch that writes nothing.
+
+        On a Galera cluster the lock of the head does not exclude writers at other nodes. A batch that writes fails then.
+        """
+        newest, decided = self._current.newest, batch.snapshot
+        return not batch.statements and decided.origin is newest.origin and decided.head.seq < newest.head.seq
 
     def _new_batch(self, transaction: Transaction, snapshot: Snapshot, *, assume_new: bool) -> Batch:
         if snapshot.origin is not self._origin:  # after a full load, cached ids may be wrong
