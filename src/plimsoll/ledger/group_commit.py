@@ -62,23 +62,22 @@ class Waiter:
 class Lease:
     """The lock as one leader holds it: released while its batch is in flight, reacquired for a retry."""
 
-    __slots__ = ("_holds_lock", "_lock", "_runtime")
+    __slots__ = ("_lock", "_runtime", "holds_lock")
 
     def __init__(self, lock: GroupCommitLock, runtime: Runtime) -> None:
         self._lock = lock
         self._runtime = runtime
-        self._holds_lock = True
+        self.holds_lock = True
 
     def release(self) -> None:
-        if self._holds_lock:
-            self._holds_lock = False
-            self._lock.release()
+        if self.holds_lock:
+            self._lock.release(self)
 
     def reacquire(self) -> None:
         """Wait for the lock again if it was released: the batch has to be decided and written again."""
-        if not self._holds_lock:
+        if not self.holds_lock:
             self._lock.acquire(Waiter(self._runtime))
-            self._holds_lock = True
+            self.holds_lock = True
 
 
 class GroupCommitLock:
@@ -116,10 +115,15 @@ class GroupCommitLock:
                 raise LockTimeout
         return not waiter.done
 
-    def release(self) -> None:
-        """Pass the lock to the next waiter whose command is in no batch; unlock if there is none."""
+    def release(self, lease: Lease | None = None) -> None:
+        """Pass the lock to the next waiter whose command is in no batch; unlock if there is none.
+
+        The lease ends in the same step: a thread or greenlet that ends before it still has to release the lock.
+        """
         with self._mutex:
             assert self._held
+            if lease is not None:
+                lease.holds_lock = False
             while self._waiters:
                 waiter = self._waiters.popleft()
                 if not waiter.in_batch:
