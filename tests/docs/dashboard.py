@@ -104,8 +104,9 @@ def measured_demo(seconds: float) -> Iterator[Prometheus]:
         ]
         processes = []
         for number, command in enumerate(commands):
-            log = (directory / f"log{number}").open("w")
-            processes.append(subprocess.Popen(command, cwd=directory, stdout=subprocess.DEVNULL, stderr=log))
+            with (directory / f"log{number}").open("w") as log:
+                process = subprocess.Popen(command, cwd=directory, stdout=subprocess.DEVNULL, stderr=log)
+            processes.append(process)
             time.sleep(START_SECONDS)
         try:
             prometheus = Prometheus(own_port)
@@ -139,7 +140,7 @@ def draw(dashboard: Mapping[str, Any], prometheus: Prometheus) -> None:
             axes.axis("off")
             if panel["type"] != "row":
                 _draw_values(axes, panel, prometheus, unit)
-    figure.savefig(PICTURE.with_suffix(".png"), dpi=75)
+    figure.savefig(PICTURE, dpi=75, pil_kwargs={"quality": 80})
     pyplot.close(figure)
 
 
@@ -207,11 +208,6 @@ def main() -> int:
     mpl.use("Agg")
     with measured_demo(options.seconds) as prometheus:
         draw(json.loads(DASHBOARD.read_text()), prometheus)
-    from PIL import Image
-
-    png = PICTURE.with_suffix(".png")
-    Image.open(png).convert("RGB").save(PICTURE, quality=80)
-    png.unlink()
     print(f"{PICTURE} has {PICTURE.stat().st_size:,} bytes")
     return 0
 

@@ -5,7 +5,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, OfflineError, type Params } from "../api/client";
 import { merged, type Page } from "../lib/merge";
-import { liveState } from "./live";
+import { useReadingAgain } from "./reading-again";
 import { Refresher } from "./refresher";
 
 export interface Paged<T> {
@@ -78,12 +78,7 @@ export function usePages<D, T>(path: string, params: Params, pick: (document: D)
   }, [key, every]);
 
   useEffect(() => refresher.current?.ask(), [refresh]);
-  const failed = useRef(false);
-  failed.current = state.error instanceof OfflineError;
-  const responds = liveState.value !== "offline";
-  useEffect(() => {
-    if (responds && failed.current) refresher.current?.askNow();
-  }, [responds]);
+  useReadingAgain(refresher, state.error);
 
   const more = (): void => {
     if (state.next === null || pages.current === 0) return;

@@ -4,7 +4,8 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, OfflineError, type Params } from "../api/client";
-import { asOf, liveState, moment } from "./live";
+import { asOf, moment } from "./live";
+import { useReadingAgain } from "./reading-again";
 import { Refresher } from "./refresher";
 
 export interface Loaded<T> {
@@ -61,12 +62,7 @@ export function useDocument<T>(path: string | null, params: Params = {}, options
 
   useEffect(() => refresher.current?.ask(), [refresh]);
 
-  const failed = useRef(false);
-  failed.current = state.error instanceof OfflineError;
-  const responds = liveState.value !== "offline";
-  useEffect(() => {
-    if (responds && failed.current) refresher.current?.askNow();
-  }, [responds]);
+  useReadingAgain(refresher, state.error);
 
   const reload = (): void => refresher.current?.askNow();
   if (state.key !== key) return { value: null, error: null, loading: path !== null, reload };

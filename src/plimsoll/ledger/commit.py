@@ -125,12 +125,12 @@ class Committer:
         lease.reacquire()
         with self._in_flight, self._database.transaction() as transaction:
             head = transaction.lock_head()
-            for each in in_doubt:
-                if _is_committed(transaction, each.batch):
-                    return each.batch
-            if any(each.batch.base_head == head and not each.fault.has_ended for each in in_doubt):
+            found = _find_committed(transaction, in_doubt)
+            if found is None and any(
+                each.batch.base_head == head and not each.fault.has_ended for each in in_doubt
+            ):
                 raise HeadNotMoved("The head has not moved since this commit was sent.")
-            return None
+            return found
 
     def block_commits(self) -> AbstractContextManager[object]:
         """Wait for the batch in flight, and let no other batch be sent while the context is open."""
@@ -218,9 +218,9 @@ class Committer:
                     transaction, _consumers_to_read(tickets), assume_new
                 )
                 locked = time.monotonic()
-                for each in in_doubt:
-                    if _is_committed(transaction, each.batch):
-                        return each.batch
+                found = _find_committed(transaction, in_doubt)
+                if found is not None:
+                    return found
                 unread = _consumers_to_read(take_queued(tickets))
                 snapshot = self._follow_to(transaction, head, log, any_distance=any_distance)
                 assume_new = assume_new and not snapshot.origin.has_allocations_without_consumer
@@ -356,6 +356,10 @@ class _NeedsHeadLock(Exception):
     Either it writes nothing, so that no statement would check the head. Or a late command needs the holdings of a
     consumer that an earlier command of the batch assumed to be new.
     """
+
+
+def _find_committed(transaction: Transaction, in_doubt: Sequence[CommitInDoubt]) -> Batch | None:
+    return next((each.batch for each in in_doubt if _is_committed(transaction, each.batch)), None)
 
 
 def _is_committed(transaction: Transaction, batch: Batch) -> bool:
